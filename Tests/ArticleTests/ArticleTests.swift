@@ -8,7 +8,7 @@ import Testing
 /// say where a block begins and ends.
 @Suite("Articles", .timeLimit(.minutes(10)))
 struct ArticleTests {
-  @Test("The code in the articles and the README matches the code that runs here", arguments: try Article.all())
+  @Test("The code in the articles and the README matches the code that the tests run", arguments: try Article.all())
   func blocks(of article: Article) throws {
     let tested = try ShownCode.blocks(of: article)
     for (shown, tested) in zip(article.blocks, tested) {
@@ -17,7 +17,7 @@ struct ArticleTests {
     #expect(article.blocks.count == tested.count)
   }
 
-  @Test("The landing page links to all nineteen articles, and each has code")
+  @Test("The landing page links to all nineteen articles, and each article has code")
   func catalogue() throws {
     let articles = try Article.all().filter(\.isInCatalogue)
     let landing = try #require(articles.first { $0.name == "Hearth.md" })

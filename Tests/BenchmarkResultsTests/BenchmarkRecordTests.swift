@@ -19,7 +19,7 @@ import Testing
     return record
   }
 
-  @Test("A record reads back with one line per entry, oldest first")
+  @Test("A benchmark record has one line per entry, oldest first, and reads back")
   func history() throws {
     try record([line("write", "patch", seconds: 0.002, floor: 0.001)], commit: "first").write(to: path)
     try record([line("write", "patch", seconds: 0.003, floor: 0.001)], commit: "second").write(to: path)
@@ -42,7 +42,7 @@ import Testing
   }
 
   @Test(
-    "A missing or invalid file is reported, and an unknown case gets a suggestion")
+    "A missing or invalid record is reported; an unknown benchmark gets a suggestion")
   func failures() throws {
     #expect(throws: BenchmarkRecord.Failure.self) { try BenchmarkRecord(at: path) }
     try Data("[]".utf8).write(to: URL(filePath: path))
@@ -55,7 +55,7 @@ import Testing
     #expect(unknown?.description == "The record has no figure of “wriet”. Did you mean “write”?")
   }
 
-  @Test("Ratios may grow by 25 %, allocations by 10 %, and ratios elsewhere by 100 %")
+  @Test("Ratios may grow by 25 %, or by 100 % on another machine, and allocations by 10 %")
   func comparison() throws {
     let record = try record([line("write", seconds: 0.008, floor: 0.001, allocations: 100)])
     func compare(_ seconds: Double, _ allocations: Double = 100, on machine: String = "here") throws -> [Bool] {
@@ -87,7 +87,7 @@ import Testing
     #expect(RecordComparison(line([3.7, 3.7, 3.7]), with: record, on: "here")?.ratioHasGrown == false)
   }
 
-  @Test("The compared ratio uses the best repetition of each side")
+  @Test("The best ratio divides the best repetition by the reference's best repetition")
   func best() {
     let slow = Sample(wall: 9, cpu: 9)
     let reading = Reading(

@@ -67,7 +67,7 @@ struct AcknowledgementTests {
     #expect(driver.state.toasts.last?.text == "#1 cities/Rome rejected: not-found: No document to update")
   }
 
-  @Test("If the rejection arrives before the deletion, the feed shows it first")
+  @Test("If the rejection arrives before the deletion, the feed shows the rejection first")
   func rejectionFirst() {
     var driver = writing()
     reject(&driver)
@@ -169,7 +169,7 @@ struct AcknowledgementTests {
     #expect(driver.state.feed.rows.last?.key == key("cities/Rome"))
   }
 
-  @Test("A rejection's row gets its document once the rejected write is listed")
+  @Test("A rejection's feed row shows its document once the rejected write is listed")
   func resent() {
     var driver = writing()
     driver.client(.writeRejected(BatchID(4), Self.notFound), at: 5)

@@ -51,7 +51,7 @@ struct AttachedTests {
     #expect(driver.state.permitted(effects, by: program) == [.client(.listCollections(below: .root))])
   }
 
-  @Test("With control, keys switch the program's network and cancel its pending writes")
+  @Test("With control of a program, keys switch its network and cancel its pending writes")
   func control() {
     var driver = driver(control: true)
     driver.press("o")
@@ -89,7 +89,7 @@ struct AttachedTests {
     #expect(driver.state.listeners[0].count == 77)
   }
 
-  @Test("A listener that the program stops disappears, and its rows remain")
+  @Test("A listener that the program stops disappears, but its feed rows remain")
   func stopped() {
     var driver = driver()
     let listener = driver.state.listeners[0]
@@ -98,7 +98,7 @@ struct AttachedTests {
     #expect(driver.screen.contains("shop stopped listening"))
   }
 
-  @Test("When the program ends, the screen remains and shows no connection")
+  @Test("When the program ends, the dashboard stays open and shows ENDED")
   func end() {
     var driver = driver(control: true)
     driver.client(.attachmentEnded("shop 4711 has ended"), at: 60)

@@ -46,7 +46,7 @@ struct BookmarkTests {
     #expect(driver.state.browser.cursor.id == .document(key))
   }
 
-  @Test("A bookmark leads back to a feed row, or reports that the row is gone")
+  @Test("A bookmark returns to its feed row or reports that the row is gone")
   func others() {
     var driver = Scenario.online.play(Size(width: 120, height: 36))
     driver.press("4 k k m f")
@@ -57,7 +57,7 @@ struct BookmarkTests {
     #expect(driver.screen.contains("is gone"))
   }
 
-  @Test("Short bytes and vectors fit in their line, and w shows longer ones in full")
+  @Test("Short bytes and vectors fit on one line, and w shows longer values in full")
   func readable() {
     var driver = Driver(Size(width: 100, height: 40))
     driver.client(.collections(below: .root, ["files"]), at: 0)

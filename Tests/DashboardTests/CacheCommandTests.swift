@@ -33,7 +33,7 @@ struct CacheCommandTests {
     driver.effects.compactMap { if case .client(.retain(let retention)) = $0 { retention } else { nil } }
   }
 
-  @Test("pin pins a path, a query or the selection, and unpins it the second time")
+  @Test("The command pin pins a path, a query or the selection, or unpins it if pinned")
   func pin() throws {
     var driver = driver("3")
     run("pin users", &driver)
@@ -69,7 +69,7 @@ struct CacheCommandTests {
     #expect(retained(driver).map(\.target) == pinned)
   }
 
-  @Test("evict takes a path or the selection, and asks first while offline")
+  @Test("The command evict takes a path or the selection, and asks first while offline")
   func evict() {
     var driver = driver("1 g j j")
     run("evict", &driver)
@@ -88,7 +88,7 @@ struct CacheCommandTests {
     #expect(driver.effects == [.client(.evict(.path(ResourcePath("users"))))])
   }
 
-  @Test("evict older than removes documents by age, from a path or from everything")
+  @Test("'evict older than' removes documents by age, below a path or in the whole cache")
   func older() {
     var driver = driver("1 g j j")
     run("evict orders older than 2h", &driver)
@@ -156,7 +156,7 @@ struct CacheCommandTests {
     #expect(driver.screen.contains("users has no lifetime") && driver.effects.allSatisfy { $0.isNoClientEffect })
   }
 
-  @Test("evict accepts a query, and purge removes tombstones")
+  @Test("The command evict accepts a query, and the command purge removes tombstones")
   func queries() {
     var driver = driver("1 g j j")
     run("evict orders where state == 'done' older than 2h", &driver)

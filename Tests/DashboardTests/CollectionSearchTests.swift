@@ -54,7 +54,7 @@ struct CollectionSearchTests {
     #expect(!driver.screen.contains("looking"))
   }
 
-  @Test("esc stops the search and keeps its hits, and a second esc shows all rows")
+  @Test("Esc stops the search and keeps its hits, and Esc again shows all rows")
   func stopping() throws {
     var (driver, tag, _) = try searched("needle")
     driver.client(.searched(tag, news(7..<8, 41_000, 1)), at: 2)
@@ -68,7 +68,7 @@ struct CollectionSearchTests {
     #expect(driver.state.browser.windows[path]?.filter == nil)
   }
 
-  @Test("A failed search shows how far it got, and one without hits how much it searched")
+  @Test("A failed search and a search without hits show how many rows were searched")
   func endings() throws {
     var (driver, tag, _) = try searched("needle")
     driver.client(.searched(tag, news(0..<0, 100_000, 0, isDone: true)), at: 2)
@@ -79,7 +79,7 @@ struct CollectionSearchTests {
     #expect(driver.screen.contains("ended at 4 000"))
   }
 
-  @Test("Offline, the search covers the cache and shows its size")
+  @Test("Offline, the search covers the cache and shows how many documents are cached")
   func cached() throws {
     var driver = opened()
     driver.press("esc")
@@ -119,7 +119,7 @@ struct CollectionSearchTests {
     #expect(throws: Never.self) { try next.validate() }
   }
 
-  @Test("A range filter becomes a query in its field's order, shown in the title")
+  @Test("A range filter becomes a query ordered by its field; the title shows the order")
   func ranges() throws {
     var driver = opened()
     driver.type("value:>90 value:<=95")

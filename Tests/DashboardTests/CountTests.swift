@@ -12,7 +12,7 @@ import Testing
 
 /// How many documents a collection has, as the tree says.
 @Suite struct CountTests {
-  @Test("A rejected client shows the code, and an idle client shows NOT CONNECTED")
+  @Test("The header shows the code if listing is rejected, and NOT CONNECTED if idle")
   func refused() {
     for (code, word) in [
       (StatusCode.unauthenticated, "REFUSED: unauthenticated"), (.permissionDenied, "NOT CONNECTED"),
@@ -126,7 +126,7 @@ import Testing
     #expect(driver.screen.contains("1 005 docs"))
   }
 
-  @Test("Periodic counts and listings find remote changes outside the window")
+  @Test("Periodic counts and listings find remote changes outside the loaded window")
   func others() {
     let orders = Effect.client(.count(ResourcePath("orders")))
     let list = Effect.client(.listCollections(below: .root))
@@ -193,7 +193,7 @@ import Testing
     #expect(driver.screen.contains("4 docs"))
   }
 
-  @Test("A partial or group listener's change recounts the folded collection")
+  @Test("A change reported by a partial or group listener recounts the folded collection")
   func partialListeners() {
     for query in [
       Query(path: ResourcePath("orders"), limit: 2),

@@ -19,7 +19,7 @@ import Testing
 
   private func edited(_ driver: Driver) -> FieldEdit.Subject? { driver.state.overlay?.fieldEditor?.subject }
 
-  @Test("In an empty database n asks for a path and creates a document with that id")
+  @Test("In an empty database n asks for a path and creates a document at that path")
   func chosen() {
     var driver = empty()
     driver.press("n p")

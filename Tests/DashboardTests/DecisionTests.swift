@@ -53,7 +53,7 @@ struct DecisionTests {
     #expect(driver.state.overlay == nil)
   }
 
-  @Test("Undoing over remote changes lists them, and enter cancels", arguments: [false, true])
+  @Test("Undoing over remote changes lists them first, and Enter cancels the undo", arguments: [false, true])
   func undo(_ isRedo: Bool) {
     let field = WriteConflict.Field(path: FieldPath("status"), base: "paid", mine: "packed", theirs: "sent")
     let conflict = UndoConflict(
@@ -124,7 +124,7 @@ struct DecisionTests {
     #expect(driver.state.overlay?.list?.cursor.index == 1)
   }
 
-  @Test("g, G, home, end, ctrl-d and ctrl-u move in lists but edit text in input lines")
+  @Test("g, G, Home, End, ctrl-d and ctrl-u move in lists but edit text in input lines")
   func ends() {
     var driver = Scenario.online.play(Size(width: 120, height: 36))
     func index() -> Int? { driver.state.overlay?.list?.cursor.index }
@@ -153,7 +153,7 @@ struct DecisionTests {
     }
   }
 
-  @Test("A write over unseen values is marked per field in feed, overlay and history")
+  @Test("A write over unseen values marks each such field in feed, overlay and history")
   func replaced() {
     var driver = Scenario.online.play(Size(width: 120, height: 36))
     let path = key("orders/9aaPq2Xc")

@@ -52,7 +52,7 @@ struct DocumentLabelTests {
     }
   }
 
-  @Test("A document that a local write moves into a result is labeled as the server's")
+  @Test("A document that a local write moves into a result is not labeled as local")
   func bystander() throws {
     var driver = listening()
     driver.client(.pendingWrites([pendingWrite(5, .delete, "orders/4hT0q9Lm", at: at(2), .queued)]), at: 2)

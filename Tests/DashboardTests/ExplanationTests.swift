@@ -49,7 +49,7 @@ struct ExplanationTests {
     }
   }
 
-  @Test("An explanation of another query is dropped")
+  @Test("An explanation that arrives for another query is dropped")
   func stale() {
     var (driver, _) = opened()
     driver.client(.explained(Query(path: ResourcePath("users")), .success(scan)), at: 20)
@@ -92,7 +92,7 @@ struct ExplanationTests {
     #expect(driver.state.overlay == nil)
   }
 
-  @Test("A query in the editor can be explained, and esc returns to it")
+  @Test("A query in the editor can be explained, and Esc returns to the editor")
   func editor() {
     var driver = Scenario.online.play(Size(width: 120, height: 36))
     driver.press("4 n")
@@ -107,7 +107,7 @@ struct ExplanationTests {
     #expect(driver.state.overlay?.kind == .listener)
   }
 
-  @Test("explain reports queries that the cache cannot answer")
+  @Test("The explain page reports queries that the cache cannot answer")
   func failure() {
     var (driver, query) = opened(Size(width: 60, height: 16))
     driver.client(.explained(query, .failure(RPCStatus(.internal, "the cache is damaged"))), at: 20)

@@ -68,7 +68,7 @@ struct FaultMenuTests {
     #expect(!driver.screen.contains("[FAULTS]") && !driver.screen.contains("acknowledgement lost"))
   }
 
-  @Test("enter runs the selected row of the fault menu, and q closes it")
+  @Test("Enter runs the selected row of the fault menu, and q closes the menu")
   func rows() {
     var driver = Scenario.online.play(Size(width: 80, height: 24))
     driver.press("F down down down enter")
@@ -88,7 +88,7 @@ struct FaultMenuTests {
 @Suite("Paths in narrow columns")
 struct PathTextTests {
   @Test(
-    "A path in a narrow column keeps its end",
+    "A path that is too wide for its column is shortened, but its end stays visible",
     arguments: [
       ("chat/lobby/messages/m0912", 19, "chat/lobby/…/m0912"), ("chat/lobby/messages/m0912", 12, "chat/…/m0912"),
       ("chat/lobby/messages/m0912", 7, "…/m0912"), ("chat/lobby/messages/m0912", 5, "m0912"),

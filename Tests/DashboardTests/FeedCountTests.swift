@@ -11,7 +11,7 @@ import TerminalTesting
 import Testing
 
 @Suite("Feed counters") struct FeedCountTests {
-  @Test("Every change counts, even if many changes share one feed row")
+  @Test("The feed counts every change, even if many changes share one feed row")
   func flood() {
     var driver = Scenario.online.play(Size(width: 120, height: 36))
     let before = driver.state.feed.total

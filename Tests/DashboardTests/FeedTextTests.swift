@@ -54,7 +54,7 @@ struct FeedTextTests {
     #expect(!newest(driver).contains("buyer"))
   }
 
-  @Test("Without tree columns, a feed row shows the fields; only new documents say new")
+  @Test("Without tree columns, a feed row shows the fields; new documents say \"new\"")
   func withoutColumns() {
     var driver = Driver(Size(width: 120, height: 36))
     driver.client(.collections(below: .root, ["cities"]), at: 0)

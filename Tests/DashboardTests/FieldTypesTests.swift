@@ -40,7 +40,7 @@ struct FieldTypesTests {
     #expect(try !row("tags").isNotable && row("note").isNotable)
   }
 
-  @Test("Two documents of different types are not outliers, and 256 fields are kept")
+  @Test("Two documents of different types are not outliers, and at most 256 fields count")
   func bounds() {
     var types = FieldTypes()
     types.add(document("orders/a", ["n": 1]))

@@ -26,7 +26,7 @@ struct FilterTests {
   }
 
   @Test(
-    "Each filter matches the row",
+    "Each filter matches the example row",
     arguments: [
       "", "packed", "pack !shipped", "7Q", "^7Qf", "\"ada smith\"", "status:packed", "status:\"packed\"", "n:42",
       "n:42.0", "n:=42", "n:==42", "n:>41", "n:>:41", "n:>=42", "n:<=42", "n:!=41", "total:>=10.5", "total:<19",
@@ -39,7 +39,7 @@ struct FilterTests {
   func holding(_ text: String) throws { #expect(try passes(text)) }
 
   @Test(
-    "Each filter excludes the row",
+    "Each filter excludes the example row",
     arguments: [
       "paid", "!packed", "Packed", "^packed", "packed paid", "status:pack", "status:Packed", "n:>42", "n:>\"41\"",
       "n:\"42\"", "total:>20", "name:~Smi !name:~Smi", "isGift:false", "isGift:\"true\"", "coupon:!=1", "missing:!=1",
@@ -99,7 +99,7 @@ struct PatternTests {
   }
 
   @Test(
-    "A pattern that hangs backtracking engines is answered quickly",
+    "A pattern that hangs backtracking engines finishes quickly",
     arguments: ["(a+)+$", "(a|a)+$", "(a*)*b", "(.*)*x", "(a?){50}a{50}$"])
   func hostile(_ pattern: String) throws {
     let text = String(repeating: "a", count: 3000) + "!"
@@ -125,7 +125,7 @@ struct PaneFilterTests {
     driver.state.browser.windows[ResourcePath("events")]?.documents.count ?? 0
   }
 
-  @Test("The tree is filtered while typing, and the count says if data is partly loaded")
+  @Test("The tree is filtered as you type, and the count notes partly loaded data")
   func live() {
     var driver = opened((Driver(size).state.windowLimit), total: 10_000)
     let loaded = driver.state.windowLimit

@@ -32,7 +32,7 @@ struct FirstStepsTests {
     #expect(text.contains("hearth --demo"))
   }
 
-  @Test("Commands for another terminal are shown only if it can reach the data")
+  @Test("Commands for another terminal are suggested only if it can reach the data")
   func reach() {
     let size = Size(width: 120, height: 36)
     let far = view(emptyPage(size, reach: "--emulator 127.0.0.1:8080").state).text
@@ -79,7 +79,7 @@ struct FirstStepsTests {
     #expect(view(scene.state).text.contains("2 of 3  E on an order, ⏎ on its status, type paid"))
   }
 
-  @Test("Following the guide literally sets the status of an order")
+  @Test("Following the guide step by step sets the status of an order")
   func literally() throws {
     var driver = Scenario.online.play(Size(width: 120, height: 36))
     driver.state.coach = Coach()
@@ -124,7 +124,7 @@ struct FirstStepsTests {
     #expect(driver.state.overlay?.field?.text == "5")
   }
 
-  @Test("The guide ends only after esc is pressed twice")
+  @Test("The guide ends only after Esc is pressed twice")
   func leaving() {
     var scene = guided()
     scene.press("esc")

@@ -77,7 +77,7 @@ struct FollowingTests {
     #expect(cursor(driver) == .document(key("users/ada/notes/n1")))
   }
 
-  @Test("Moving in the tree meanwhile cancels the jump")
+  @Test("Moving in the tree before a jump completes cancels the jump")
   func givenUp() {
     var driver = shop()
     driver.press(":")
@@ -90,7 +90,7 @@ struct FollowingTests {
     #expect(cursor(driver) == .collection(ResourcePath("chat")))
   }
 
-  @Test("An open query result remains, and selects the document's row if it has one")
+  @Test("An open query result stays open and selects the document's row if it has one")
   func result() {
     var driver = shop()
     driver.press(":")

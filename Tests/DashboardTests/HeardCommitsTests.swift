@@ -116,7 +116,7 @@ import Testing
     #expect(driver.state.nextTick == at(180))
   }
 
-  @Test("When notifications end, counts are dated from that moment")
+  @Test("After commit notifications end, counts show their age since that time")
   func unheard() {
     var driver = opened()
     driver.client(.commitsUnheard("unavailable"), at: 60)
@@ -130,7 +130,7 @@ import Testing
     #expect(beside("users", driver) == "2 docs")
   }
 
-  @Test("Without notifications a count shows its age until a listener or window covers it")
+  @Test("Without commit notifications a count shows its age, unless a listener covers it")
   func dated() {
     var driver = opened(kind: .cloud, hears: false)
     #expect(beside("users", driver) == "2 docs · <0:10" && beside("orders", driver) == "2 docs")
@@ -196,7 +196,7 @@ import Testing
     }
   }
 
-  @Test("A sign shows whether a listener covers its whole collection or which part")
+  @Test("A sign shows whether a listener covers its whole collection or only a part")
   func scopes() {
     let all = Query(path: Self.users)
     var limited = all

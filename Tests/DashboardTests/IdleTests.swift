@@ -15,7 +15,7 @@ import Testing
 /// What the screen says of times, and that it is so.
 @Suite("Displayed times")
 struct IdleTests {
-  @Test("An idle header shows since when, at no cost, and key presses do not change it")
+  @Test("An idle header shows since when, and ticks and keys do not redraw it")
   func idle() {
     var driver = Driver()
     driver.client(.status(Scenario.status(0)), at: 0)

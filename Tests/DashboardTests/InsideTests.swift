@@ -128,7 +128,7 @@ struct InsideTests {
     #expect(driver.state.overlay == nil && driver.state.selectedCollection?.text == "orders")
   }
 
-  @Test("Every section is reached by tab, and the cache is counted on first view")
+  @Test("Tab reaches every section, and the cache is counted when its section is opened")
   func sections() {
     var driver = Self.opened()
     driver.press("tab")
@@ -193,7 +193,7 @@ struct InsideTests {
     #expect(driver.screen.contains("3 with pending writes, stored as overlays"))
   }
 
-  @Test("Pins and lifetimes are listed, d ends one, and enter opens its collection")
+  @Test("Pins and lifetimes are listed, d ends one, and Enter opens its collection")
   func kept() {
     var driver = Self.opened()
     section(.kept, &driver)
@@ -221,7 +221,7 @@ struct InsideTests {
     #expect(driver.effects.isEmpty && driver.screen.contains("the cache belongs to shop"))
   }
 
-  @Test("Indexes show live progress and the entries of the last cache count")
+  @Test("Indexes show live progress and the number of entries when last counted")
   func indexes() {
     var driver = Self.opened()
     while driver.state.insidePanel?.section != .indexes {
@@ -258,7 +258,7 @@ struct InsideTests {
     #expect(driver.screen.contains("every page has a checksum"))
   }
 
-  @Test("The next eviction candidates are listed, oldest first, and enter opens one")
+  @Test("The next eviction candidates are listed, oldest first, and Enter opens one")
   func leaving() throws {
     var driver = Self.opened()
     section(.leaving, &driver)
@@ -309,7 +309,7 @@ struct InsideTests {
     #expect(lines(driver).contains { $0.contains("to 1 000") && $0.contains("kept") })
   }
 
-  @Test("K restarts the selected stream, and in an attached program needs control")
+  @Test("K restarts the selected stream, but in an attached program only with control")
   func restart() {
     var driver = Self.opened()
     driver.press("K")

@@ -40,7 +40,7 @@ struct KeyBindingTests {
     #expect(keymap.command(for: Key(.character("o")), in: [.screen]) == nil)
   }
 
-  @Test("A binding for one part of the screen overrides a global one")
+  @Test("A key binding for one part of the screen overrides a global binding")
   func section() {
     let (keymap, problems) = remapped(
       KeyBinding(section: "live-feed", "edit", ["B"]), KeyBinding("edit", ["f4"]),
@@ -53,7 +53,7 @@ struct KeyBindingTests {
     #expect(keys("accept", .overlay(.palette), in: keymap) == "enter")
   }
 
-  @Test("Commands may swap keys, lose their keys or get a first key")
+  @Test("Commands may swap keys, lose their keys or get their first key")
   func swap() {
     let (keymap, problems) = remapped(
       KeyBinding("toggle-pause", ["o"]), KeyBinding("toggle-network", ["p"]), KeyBinding("mouse", []),

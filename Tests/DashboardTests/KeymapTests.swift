@@ -24,7 +24,7 @@ import Testing
     }
   }
 
-  @Test("No pane overrides vi motions and arrows")
+  @Test("No pane overrides vi motions or arrow keys")
   func motions() {
     let motions: [Key] = ["j", "k", "g", "G", "down", "up", "?", ":", "q", "o", "p", "tab"].compactMap { Key($0) }
     for command in Keymap.standard.commands {
@@ -46,14 +46,14 @@ import Testing
     }
   }
 
-  @Test("esc and enter have a command in every overlay", arguments: Overlay.Kind.allCases)
+  @Test("Esc and Enter run a command in every overlay", arguments: Overlay.Kind.allCases)
   func overlays(_ kind: Overlay.Kind) {
     for key in [Key(.escape), Key(.enter)] {
       #expect(Keymap.standard.command(for: key, in: [.overlay(kind)]) != nil, "\(key)")
     }
   }
 
-  @Test("Help starts with twelve keys and the signs, and ? again shows every binding")
+  @Test("Help starts with twelve keys and the signs; pressing ? again shows all bindings")
   func firstPage() {
     var driver = Scenario.help.play(Size(width: 120, height: 36))
     for group in ["Look", "Change", "Network"] { #expect(driver.screen.contains(group)) }

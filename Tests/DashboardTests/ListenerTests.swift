@@ -97,7 +97,7 @@ struct ListenerTests {
     #expect(ListenerEditor(ListenerDefinition(name: "x", query: query), in: database) == nil)
   }
 
-  @Test("Conditions with or can be typed after a value or in place of a field")
+  @Test("Conditions with \"or\" can be typed after a value or in place of a field")
   func alternatives() throws {
     for typing in ["status tab tab new or status == paid", "status == new or status == paid"] {
       var driver = Driver()

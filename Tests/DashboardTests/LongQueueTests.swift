@@ -24,7 +24,7 @@ import Testing
     return driver
   }
 
-  @Test("Header and pane count all pending writes, and the pane lists some of them")
+  @Test("The header and the pane count all pending writes, but the pane lists only some")
   func counts() {
     let screen = driver(49_200, of: 50_000).screen
     #expect(screen.contains("49 200 · 5 shown"))

@@ -43,7 +43,7 @@ struct MembershipTests {
       ])
   }
 
-  @Test("A document without the order field is excluded, for that reason")
+  @Test("A document without the order field is excluded, and the reason names the field")
   func ordering() {
     let query = Query(path: ResourcePath("orders"), explicitOrderBy: [OrderBy(FieldPath("rank"))])
     let membership = membership(query, of: order)
@@ -51,7 +51,7 @@ struct MembershipTests {
     #expect(membership.reasons == [.init(holds: false, text: "the order needs a missing field: rank")])
   }
 
-  @Test("With a limit the document's position is shown, or that it is outside or unknown")
+  @Test("With a limit, membership is a position, outside the limit, or unknown")
   func limit() {
     let orders = (0..<50).map { document("orders/o\($0)", ["total": .integer(Int64($0))]) }
     let fifth = document("orders/o5", ["total": 5])

@@ -22,7 +22,7 @@ struct PaletteArgumentTests {
     return driver
   }
 
-  @Test("offline 30s goes offline, counts down and returns automatically")
+  @Test("'offline 30s' goes offline, counts down and returns automatically")
   func offline() {
     var driver = typed("offline 30s")
     #expect(driver.screen.contains("go offline, and online again after 30 s"))
@@ -51,7 +51,7 @@ struct PaletteArgumentTests {
     #expect(!driver.effects.contains(.client(.setNetwork(enabled: true))))
   }
 
-  @Test("offline without a duration lasts until you go online")
+  @Test("The command offline without a duration lasts until you go online")
   func alone() {
     var driver = typed("offline")
     driver.press("enter")
@@ -82,7 +82,7 @@ struct PaletteArgumentTests {
     #expect(driver.state.overlay == nil)
   }
 
-  @Test("listen accepts a query in command-line syntax")
+  @Test("The command listen accepts a query in command-line syntax")
   func listen() throws {
     var driver = typed(
       "listen cities where population >= 1000 and state = \"CA\", tags in [\"a\", \"b\"] order by population desc, name "
@@ -96,7 +96,7 @@ struct PaletteArgumentTests {
     #expect(driver.listenTag != nil)
   }
 
-  @Test("A listener gets its name after as, and a taken name is an error with its column")
+  @Test("The word \"as\" names a listener, and a taken name is an error with its column")
   func named() throws {
     var driver = typed("listen orders where total > 5 as big")
     driver.press("enter")
@@ -105,7 +105,7 @@ struct PaletteArgumentTests {
     #expect(driver.screen.contains("another listener is called big"))
   }
 
-  @Test("listen accepts alternatives, parentheses and types like the command line")
+  @Test("The command listen accepts alternatives, parentheses and types")
   func alternatives() throws {
     var driver = typed(
       "listen orders where (status == new or status == paid) and at < timestamp:2026-03-02 order by at:desc")
@@ -152,7 +152,7 @@ struct PaletteArgumentTests {
     #expect(driver.state.overlay?.field?.text == text)
   }
 
-  @Test("Completions are shown after the cursor and accepted with tab or right")
+  @Test("Completions are shown after the cursor and accepted with Tab or Right")
   func completion() {
     var driver = typed("theme n")
     #expect(driver.screen.contains("theme nord"))
@@ -182,14 +182,14 @@ struct PaletteArgumentTests {
     #expect(driver.screen.contains("stop orders"))
   }
 
-  @Test("Choosing a command that needs an argument types its name")
+  @Test("Choosing a command that needs an argument types the command's name")
   func chosen() {
     var driver = typed("latency")
     driver.press("enter")
     #expect(driver.state.overlay?.field?.text == "latency ")
   }
 
-  @Test("up from the first row recalls earlier commands, and down returns to the input")
+  @Test("Up from the first row recalls earlier commands, and Down returns to the input")
   func history() {
     var driver = typed("latency 200ms")
     driver.press("enter : ")
@@ -231,7 +231,7 @@ struct PaletteArgumentTests {
     #expect(driver.effects.first == .client(.setNetwork(enabled: false)))
   }
 
-  @Test("filter-by filters the focused pane")
+  @Test("The command filter-by filters the focused pane")
   func filter() {
     var driver = Scenario.online.play(size)
     driver.press("4")
@@ -241,7 +241,7 @@ struct PaletteArgumentTests {
     #expect(driver.state.overlay == nil)
   }
 
-  @Test("glyphs switches the glyphs, auto follows the terminal, and others are rejected")
+  @Test("The command glyphs accepts a glyph set or auto and rejects anything else")
   func glyphs() {
     var driver = Scenario.online.play(Size(width: 120, height: 36))
     func run(_ text: String) {

@@ -80,7 +80,7 @@ struct PaletteNameTests {
     }
   }
 
-  @Test("Part of a destructive command completes its name instead of running it")
+  @Test("A partly typed destructive command is completed instead of run")
   func destructive() {
     var driver = Scenario.online.play(size)
     driver.press(":")

@@ -24,7 +24,7 @@ struct PaneTitleTests {
   /// The upper line of pane 1.
   private func title(_ driver: Driver) -> String { String(driver.canvas().text(row: 1).prefix(70)) }
 
-  @Test("The pane title names the selected row's collection while that is scrolled off")
+  @Test("The title names the selected row's collection if the heading is scrolled off")
   func breadcrumb() {
     var driver = opened(Size(width: 120, height: 36))
     #expect(title(driver).contains(" 1 Collections ─"))
@@ -35,7 +35,7 @@ struct PaneTitleTests {
     #expect(title(driver).contains(" 1 Collections ─"))
   }
 
-  @Test("With the cursor on the next collection, the title still names the one in view")
+  @Test("The title names the collection in view even if the cursor is on the next one")
   func nextCollection() {
     var driver = opened(Size(width: 80, height: 24))
     driver.client(.collections(below: .root, ["orders", "users"]), at: 1)

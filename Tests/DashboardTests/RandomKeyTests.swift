@@ -13,7 +13,7 @@ import Testing
 
 @Suite struct RandomKeyTests {
   @Test(
-    "Random keys keep every cursor in its list and the focus on a pane",
+    "Under random keys every cursor stays in its list, and the focus stays on a pane",
     arguments: [1, 2, 3, 4] as [UInt64])
   func randomKeys(_ seed: UInt64) {
     var random = SeededGenerator(seed: seed)

@@ -25,7 +25,7 @@ struct RangeTests {
 
   private func key(_ number: Int) -> DocumentKey { Scenario.events(number..<number + 1)[0].key }
 
-  @Test("v starts a range that follows the cursor with a count, and v or esc ends it")
+  @Test("v starts a range that follows the cursor with a count, and v or Esc ends it")
   func begin() {
     var driver = opened()
     driver.press("v j j")
@@ -47,7 +47,7 @@ struct RangeTests {
     #expect(driver.state.rangeKeys == [key(0), key(1)])
   }
 
-  @Test("Deleting a range asks for the count, lists the documents and sends one batch")
+  @Test("Deleting a range lists its documents, asks for their count and sends one batch")
   func delete() {
     var driver = opened()
     driver.press("v j j j j j j d")
@@ -85,7 +85,9 @@ struct RangeTests {
     #expect(driver.state.toasts.last?.text == driver.state.readOnlyReason)
   }
 
-  @Test("A one-row command rejects a range with a message and keeps it", arguments: ["e", "enter", "space", "i", "m"])
+  @Test(
+    "A one-row command rejects a range with a message, and the range remains",
+    arguments: ["e", "enter", "space", "i", "m"])
   func single(_ key: String) {
     var driver = opened()
     driver.press("v j \(key)")
@@ -133,7 +135,7 @@ struct RangeTests {
     #expect(driver.state.rangeCount == nil)
   }
 
-  @Test("v in other panes says where ranges work")
+  @Test("Pressing v in other panes shows where ranges work")
   func elsewhere() {
     var driver = opened()
     driver.press("4 v")

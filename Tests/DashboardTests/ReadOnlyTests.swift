@@ -34,7 +34,7 @@ struct ReadOnlyTests {
     #expect(driver.effects == [] && driver.screen.contains("read-only: hearth was started with --readonly"))
   }
 
-  @Test("Indirect writes are stopped before they are sent")
+  @Test("Writes that other commands would cause are stopped before they are sent")
   func net() {
     var driver = driver()
     driver.press("1 n d")

@@ -34,7 +34,7 @@ struct RefusedWriteTests {
       ])
   }
 
-  @Test("enter and r open the request that best matches method, path and time")
+  @Test("Enter and r open the request that best matches method, path and time")
   func found() {
     var driver = driver()
     driver.press("2 G enter")

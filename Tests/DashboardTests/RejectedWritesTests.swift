@@ -67,7 +67,7 @@ struct RejectedWritesTests {
     #expect(driver.state.writes.marked.isEmpty)
   }
 
-  @Test("r on a pending write skips the wait before the next attempt")
+  @Test("Pressing r on a pending write skips the wait before the next attempt")
   func retry() {
     var driver = driver()
     var status = Scenario.status(18)
@@ -77,7 +77,7 @@ struct RejectedWritesTests {
     #expect(driver.effects == [.client(.retryNow)])
   }
 
-  @Test("e edits the rejected write as JSON")
+  @Test("Pressing e edits the rejected write as JSON")
   func edit() {
     var driver = driver()
     driver.press("e")
@@ -122,7 +122,7 @@ struct RejectedWritesTests {
     #expect(driver.state.toasts.last?.text == "no write was rejected")
   }
 
-  @Test("x on marked pending and rejected writes asks one question for both")
+  @Test("Pressing x on marked pending and rejected writes asks one question for both")
   func both() {
     var driver = driver()
     driver.press("k space g j space x")
@@ -173,7 +173,7 @@ struct ByteTextTests {
 
 @Suite("Snapshot causes")
 struct SnapshotReasonTests {
-  @Test("The feed shows each snapshot cause that its columns do not show")
+  @Test("The feed names each snapshot cause that no column shows")
   func reasons() {
     let causes: [(SnapshotCause, String?)] = [
       (.listenerAdded, "listener added"), (.localWrite(BatchID(1)), nil), (.acknowledged(BatchID(1)), nil),

@@ -42,7 +42,7 @@ struct RequestsTests {
     #expect(driver.screen.contains("4 Live feed"))
   }
 
-  @Test("While visible the list asks the server every second for new decisions")
+  @Test("While visible, the request list asks the server every second for new decisions")
   func live() {
     var driver = opened()
     #expect(driver.effects == [.client(.listDecisions(after: nil))])
@@ -111,7 +111,7 @@ struct RequestsTests {
     driver.press("enter k g G space / esc esc")
   }
 
-  @Test("The list follows the newest decision until you select another")
+  @Test("The request list follows the newest decision until you select another")
   func selected() {
     var driver = opened()
     driver.client(.decisions(.success((1...3).map { decision($0) })), at: 0.1)
@@ -127,7 +127,7 @@ struct RequestsTests {
     #expect(driver.state.requests.selected?.number == 150)
   }
 
-  @Test("d shows denials, a one user's requests, / filters by text, and esc shows all")
+  @Test("Keys filter the requests by denial, user or text, and Esc shows all requests")
   func filters() {
     var driver = opened()
     let decisions = (1...9).map { decision($0, denial: $0 % 3 == 0 ? "false" : nil) }
@@ -152,7 +152,7 @@ struct RequestsTests {
     #expect(driver.state.feed.filter.isEmpty)
   }
 
-  @Test("enter opens a decision's statements with values, and enter again its document")
+  @Test("Enter opens a decision's statements, and Enter again opens its document")
   func account() {
     var driver = opened()
     var denied = decision(2, denial: "false for 'get' @ L7")

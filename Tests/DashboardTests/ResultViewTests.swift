@@ -55,7 +55,7 @@ struct ResultViewTests {
       .first { $0.contains(" \(id) ") } ?? ""
   }
 
-  @Test("Rows have the order and positions of the query, and its fields are first")
+  @Test("Result rows follow the query's order and positions, and its fields come first")
   func order() {
     let driver = opened()
     #expect(shown(driver) == ["a", "b", "c"])
@@ -103,7 +103,7 @@ struct ResultViewTests {
     #expect(!driver.screen.contains("╌ limit 3"), "fewer than the limit have no edge")
   }
 
-  @Test("In a result the cursor follows its document, and esc returns to the tree")
+  @Test("In a result the cursor follows its document, and Esc returns to the tree")
   func keys() {
     var driver = Driver(Size(width: 160, height: 40))
     driver.client(.collections(below: .root, ["orders"]), at: 0)
@@ -157,7 +157,7 @@ struct ResultViewTests {
     #expect(driver.screen.contains("the cache has none that match"))
   }
 
-  @Test("Missed snapshots of another program are counted, not shown as complete")
+  @Test("Missed snapshots of another program are counted, so a result shows as partial")
   func partly() {
     var kept = CachedResult(Self.query)
     let all = ListenerSnapshot(
@@ -171,7 +171,7 @@ struct ResultViewTests {
     #expect(driver.screen.contains("3 of 9 sent"))
   }
 
-  @Test("A result of 10,000 rows can be drawn, and row 5,000 selected")
+  @Test("A result of 10,000 rows can be drawn, and row 5,000 can be selected")
   func large() {
     var driver = opened(Size(width: 120, height: 36), Query(path: ResourcePath("orders")))
     let documents = (0..<10_000).map { Self.order("x\(10_000 + $0)", Int64($0)) }
@@ -186,7 +186,7 @@ struct ResultViewTests {
     #expect(driver.state.browser.result?.cursor.index == 4999)
   }
 
-  @Test("A query runs once, shows its time and runs again on r")
+  @Test("A query runs once, shows its time and runs again when r is pressed")
   func question() {
     var driver = Driver(Size(width: 160, height: 40))
     driver.client(.collections(below: .root, ["orders"]), at: 0)
@@ -232,7 +232,7 @@ struct ResultViewTests {
     #expect(driver.state.browser.result?.columns.columns.map(\.name) == (before ?? []) + ["zz"])
   }
 
-  @Test("In the feed, a listener's row opens its result and a document's row the document")
+  @Test("In the feed, listener rows open the result, and document rows open the document")
   func feed() {
     var driver = opened()
     driver.press("esc 4 R")

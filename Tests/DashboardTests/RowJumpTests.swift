@@ -65,7 +65,7 @@ struct RowJumpTests {
     #expect(driver.state.browser.cursor.id == .document(Scenario.events(6..<7)[0].key))
   }
 
-  @Test("A digit focuses its pane or else starts a row number, which esc clears")
+  @Test("A digit focuses its pane or starts a row number, which Esc clears")
   func digits() {
     var driver = opened()
     driver.type("50")
@@ -77,7 +77,7 @@ struct RowJumpTests {
     #expect(driver.state.focus == .network)
   }
 
-  @Test("A jump answered by the cache says so, and so does one without an answer")
+  @Test("Offline, a row jump reports that rows are counted in the cache")
   func offline() {
     var driver = opened()
     driver.client(.status(Scenario.status(1, isEnabled: false)), at: 1)
@@ -94,7 +94,7 @@ struct RowJumpTests {
     #expect(driver.state.toasts.last?.text.contains("which has 400 documents") == true)
   }
 
-  @Test("A slow search shows its progress, and a failed one the reason")
+  @Test("A slow search shows its progress, and a failed search shows the reason")
   func failure() {
     var driver = opened()
     go(&driver, "5000")

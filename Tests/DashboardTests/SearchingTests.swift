@@ -12,7 +12,7 @@ import Testing
 struct SearchingTests {
   private let size = Size(width: 120, height: 36)
 
-  @Test("The filter of pane 2 covers id, type, path, state and error; esc clears it")
+  @Test("The filter of pane 2 covers id, type, path, state and error; Esc clears it")
   func writes() {
     var driver = Scenario.online.play(size)
     driver.press("2 /")
@@ -65,7 +65,7 @@ struct SearchingTests {
     #expect(driver.state.detail?.cursor.index == last)
   }
 
-  @Test("Without a search n explains how to start one, and a missing match is reported")
+  @Test("Without a search n explains how to start one, and a search reports no match")
   func none() {
     var driver = Scenario.detail.play(size)
     driver.press("n")
@@ -79,7 +79,7 @@ struct SearchingTests {
     #expect(driver.state.detail?.cursor.id == before)
   }
 
-  @Test("u undoes the last write from every pane", arguments: ["1", "2", "3", "4", "0"])
+  @Test("Pressing u in any pane undoes the last write", arguments: ["1", "2", "3", "4", "0"])
   func undo(_ pane: String) {
     var driver = Scenario.detail.play(size)
     driver.press(pane + " u")

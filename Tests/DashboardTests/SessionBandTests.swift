@@ -17,7 +17,7 @@ struct SessionBandTests {
     Timestamp(microseconds: (start + seconds) * 1_000_000 + milliseconds * 1_000)
   }
 
-  @Test("The band draws a second once it is over and does not change while idle")
+  @Test("The session band draws each second after it ends, and nothing while idle")
   func seconds() throws {
     var band = SessionBand()
     #expect(band.shown(columns: 40, at: time(0)) == nil)
@@ -46,7 +46,7 @@ struct SessionBandTests {
         == [false, false, true, true, true, true, true, false, false])
   }
 
-  @Test("In a long session the steps double in length and lose nothing", arguments: [1, 7, 40, 512, 3000])
+  @Test("In a long session the band's steps double in length, and no events are lost", arguments: [1, 7, 40, 512, 3000])
   func long(_ columns: Int) throws {
     var band = SessionBand()
     for second in stride(from: Int64(0), to: 100_000, by: 37) { band.note(events: 1, at: time(second)) }

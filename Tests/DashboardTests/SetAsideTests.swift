@@ -24,7 +24,7 @@ struct SetAsideTests {
       rejection: Rejection(status: .setAside, time: at(9), attempts: 0), byteCount: 100)
   }
 
-  @Test("s sets aside the selected or marked pending writes, but not one in flight")
+  @Test("s sets aside the selected or marked pending writes, but not writes in flight")
   func keyOfPane() {
     var driver = driver()
     driver.press("s")

@@ -95,7 +95,7 @@ struct SlowLineTests {
     #expect(!driver.screen.contains("not shown"))
   }
 
-  @Test("The clock and ages advance every ten seconds, with one tick each")
+  @Test("On a slow line, clock and ages advance every ten seconds with a single tick")
   func steps() {
     var driver = slow()
     driver.tick(31)

@@ -113,7 +113,7 @@ struct TimelineTests {
     #expect(run.session.shown.past == nil && run.screen.contains("Edsger"))
   }
 
-  @Test("( needs a listener's result and says so without one")
+  @Test("The ( key needs a listener's result and reports if there is none")
   func noListener() {
     var run = Run()
     run.press("1 (")
@@ -126,7 +126,7 @@ struct TimelineTests {
     return run
   }
 
-  @Test("Comma shows the previous event, period the next, and esc the present")
+  @Test("Comma shows the previous event, period shows the next, and Esc shows the present")
   func steps() {
     var run = run()
     run.press(",")
@@ -157,7 +157,7 @@ struct TimelineTests {
     #expect(run.session.live.feed.total == 12)
   }
 
-  @Test(":at goes to a time of day, to a time ago or to an event number")
+  @Test(":at goes to a time of day, to a time before now or to an event number")
   func places() {
     var run = run()
     run.press(":")
@@ -219,7 +219,7 @@ struct TimelineTests {
     #expect(run.session.past == nil)
   }
 
-  @Test("Every kept moment shows its original screen, after any jump")
+  @Test("Every recorded moment shows its original screen, after any jump")
   func jumps() {
     let limit = SessionLog.Limit(segmentBytes: 1 << 20, segmentActions: 25, segments: .max)
     var run = Run(limit: limit)
@@ -325,7 +325,7 @@ struct TimelineTests {
     #expect(view(replay.shown).text.contains("this is a replay: no client is open, nothing is written"))
   }
 
-  @Test("At every size the first text says that this is not the present")
+  @Test("While the past is shown, the first text on the screen says so at every size")
   func sizes() {
     for (width, height) in [(200, 60), (120, 36), (80, 24), (60, 16), (40, 12), (30, 6), (24, 3)] {
       let (_, replay) = replay(Playback(speed: .times(1), isPlaying: false), Size(width: width, height: height))

@@ -43,7 +43,7 @@ struct TransferTests {
     #expect(driver.effects == [.client(.transfer(.export(nil, file: "~/all.json")))])
   }
 
-  @Test("Progress is shown in dialog and footer, h hides, and x cancels")
+  @Test("Progress is shown in dialog and footer, h hides it, and x cancels the transfer")
   func progress() {
     var driver = driver()
     run("import", &driver)
@@ -94,7 +94,7 @@ struct TransferTests {
     #expect(driver.state.messages.last?.text == "import of a.jsonl canceled after 5 documents")
   }
 
-  @Test("Only one transfer runs at a time, and none offline, with a message")
+  @Test("A second transfer, or a transfer while offline, is rejected with a message")
   func refused() {
     var driver = driver()
     driver.host(.transferring(TransferState(request)), at: 1)

@@ -93,7 +93,7 @@ struct TreeColumnsTests {
     #expect(row(driver, 3).prefix(17) == before[3].prefix(17))
   }
 
-  @Test("A changed row has a sign and a tint for 3 s, and a new row another sign")
+  @Test("A changed row has a sign and a tint for 3 s, and a new row has another sign")
   func marks() {
     var driver = opened()
     driver.press("g")
@@ -191,7 +191,7 @@ struct TreeColumnsTests {
     #expect(after?.hue(of: "shipped", in: "status") != nil)
   }
 
-  @Test("c picks columns: space toggles, a resets to automatic, and esc cancels")
+  @Test("c picks columns: Space toggles, a resets to automatic, and Esc cancels")
   func picking() {
     var driver = opened()
     driver.press("1 j c")

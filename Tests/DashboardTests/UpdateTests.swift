@@ -206,7 +206,7 @@ import Testing
 
   // MARK: Listening and the network
 
-  @Test("space toggles a listener on the selected collection")
+  @Test("Space toggles a listener on the selected collection")
   func listen() {
     var driver = Driver(size)
     driver.client(.collections(below: .root, ["orders"]), at: 0.1)
@@ -309,7 +309,7 @@ import Testing
 
   // MARK: Overlays and leaving
 
-  @Test("Leaving the theme picker restores the theme, and the preview is live")
+  @Test("Leaving the theme picker restores the theme, and the theme preview is live")
   func themes() {
     var driver = Scenario.online.play(size)
     driver.press("T down")
@@ -359,7 +359,7 @@ import Testing
     #expect(memory.screen.contains("1.0 kB, unlimited on disk"))
   }
 
-  @Test("Letters typed into a line never run commands")
+  @Test("Letters typed into an input line never run commands")
   func typing() {
     var driver = Scenario.online.play(size)
     driver.press("/")

@@ -79,7 +79,7 @@ struct VersionHistoryTests {
     #expect(driver.screen.contains("\"new\"") && driver.screen.contains("\"paid\""))
   }
 
-  @Test("enter on a history or feed row opens the diff of that version")
+  @Test("Enter on a history or feed row opens the diff of that version")
   func enter() {
     var driver = opened()
     let listener = driver.state.listen(to: Query(path: ResourcePath("orders")), name: "orders")

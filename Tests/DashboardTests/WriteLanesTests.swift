@@ -73,7 +73,7 @@ struct WriteLanesTests {
     #expect(lanes.scale.breaks(width: 60).map(\.text) == ["48 s", "30 s"])
   }
 
-  @Test("The timeline of a rejected write ends with its code; in flight it has no end")
+  @Test("A rejected write's timeline ends with its code; a timeline in flight has no end")
   func rejected() {
     var journey = WriteJourney(row(.queued))
     journey.note(row(.inFlight, tries: 1), at: at(0.01))
@@ -101,7 +101,7 @@ struct WriteLanesTests {
     }
   }
 
-  @Test("enter on a write draws its lanes, or lists its steps if there is no room", arguments: [120, 80])
+  @Test("Pressing Enter on a write draws its lanes, or lists its steps if space is short", arguments: [120, 80])
   func screen(_ width: Int) {
     var driver = Scenario.online.play(Size(width: width, height: width == 120 ? 36 : 24))
     driver.press("2 g enter")

@@ -50,7 +50,7 @@ struct WriteThreadTests {
     #expect(marks(driver) == 2)
   }
 
-  @Test("enter on a write shows its fields and timeline, and leads to its document")
+  @Test("Enter on a write shows its fields and timeline, and then o opens its document")
   func contents() {
     var driver = Scenario.online.play(Self.size)
     driver.press("2 g enter")
@@ -61,7 +61,7 @@ struct WriteThreadTests {
     #expect(driver.effects == [.client(.openDetail(key("orders/7Qf3xAzP")))])
   }
 
-  @Test("A pending document counts as changed remotely if more than the write differs")
+  @Test("A pending document counts as changed remotely if it differs beyond the write")
   func alsoMine() {
     let key = key("cities/SF")
     func city(_ name: String, _ n: Value, pending: Document.PendingWrites = .none) -> Document {

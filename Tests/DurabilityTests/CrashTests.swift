@@ -12,7 +12,7 @@ import Testing
   /// How often the client is killed; 15 unless the environment says otherwise.
   static let kills = ProcessInfo.processInfo.environment["HEARTH_CRASHES"].flatMap { Int($0) } ?? 15
 
-  @Test("S10: a client killed at any moment keeps every reported write, applied once")
+  @Test("S10: A client killed at any moment keeps every reported write, applied only once")
   func killed() async throws {
     let place = try CrashPlace()
     var random = SystemRandomNumberGenerator()

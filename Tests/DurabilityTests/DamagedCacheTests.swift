@@ -20,7 +20,7 @@ import Testing
   }()
 
   @Test(
-    "A client with damaged cache files works or reports why, and soon recovers",
+    "A client with damaged cache files works or reports the reason, and soon recovers",
     .timeLimit(.minutes(10)), arguments: seeds)
   func damaged(_ seed: UInt64) async throws {
     var random = SeededGenerator(seed: seed)

@@ -24,7 +24,7 @@ extension EndToEndTests.InTmux {
       return shop
     }
 
-    @Test("attach lists a program, switches its network and reports when it ends")
+    @Test("hearth attach lists a program, switches its network and reports when it ends")
     func dashboard() async throws {
       let shop = try await start()
       let list = try await HeadlessRun(["attach"], surroundings)
@@ -43,7 +43,7 @@ extension EndToEndTests.InTmux {
       #expect(none.status == 0 && none.output.isEmpty && none.errors.contains("HEARTH_INSPECT=1"), "\(none.errors)")
     }
 
-    @Test("hearth commands with a client are listed by name if inspection is allowed")
+    @Test("hearth commands that open a client are listed by name if inspection is allowed")
     func commands() async throws {
       var allowed = surroundings.environment
       allowed["HEARTH_INSPECT"] = "1"
@@ -69,7 +69,7 @@ extension EndToEndTests.InTmux {
       #expect(try await watcher.exitStatus() == 0)
     }
 
-    @Test("--until and --timeout end the output, and a missed goal is reported")
+    @Test("attach ends at its --until or --timeout, and reports a goal that was missed")
     func goals() async throws {
       let shop = try await start()
       func run(_ arguments: [String]) async throws -> HeadlessRun {
@@ -90,7 +90,7 @@ extension EndToEndTests.InTmux {
       kill(shop.id, SIGTERM)
     }
 
-    @Test("--json prints the current state and events, and ends with the program")
+    @Test("attach --json prints the current state and events, and ends with the program")
     func lines() async throws {
       let shop = try await start()
       let watcher = try ChildProcess(

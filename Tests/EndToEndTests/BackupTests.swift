@@ -66,7 +66,7 @@ extension EndToEndTests.InPipes {
     }
 
     @Test(
-      "A backup replaces only backups, and an incomplete one is reported with its gaps")
+      "A backup replaces only earlier backups, and an incomplete backup lists its gaps")
     func refusals() async throws {
       _ = try await hearth("set", "c/1", "x=1")
       for _ in 0..<2 {

@@ -16,7 +16,7 @@ extension EndToEndTests.OnPseudoTerminal {
     }
 
     @Test(
-      "Wrong usage exits with 64 and one line with the nearest name",
+      "Wrong usage exits with 64 and prints one line with the nearest name",
       arguments: [
         ("--dmeo", "--demo"), ("--theme embr", "ember"), ("--theme gruvbox", "gruvbox-dark"),
         ("-e 'wall; offlin 30s'", "column 7: no command is called offlin; did you mean offline?"),
@@ -33,7 +33,7 @@ extension EndToEndTests.OnPseudoTerminal {
     }
 
     @Test(
-      "Options of the screen are rejected by commands without a screen",
+      "Screen options are rejected by commands without a screen",
       arguments: ["plain -e wall", "draw 80x24 -e wall", "plain --slow"])
     func withoutScreen(arguments: String) async throws {
       let result = try await run(arguments, Surroundings())
@@ -80,7 +80,7 @@ extension EndToEndTests.OnPseudoTerminal {
 
 extension EndToEndTests.InTmux {
   @Suite(.serialized) struct BadInputTests {
-    @Test("An unusable cache does not stop the session, which runs in memory with a reason")
+    @Test("With an unusable cache the session runs in memory and shows the reason")
     func unwritable() async throws {
       // No one may make folders there, not even root.
       let hearth = try await TmuxTerminal(["--cache", "/proc/hearth"], in: Surroundings())

@@ -17,7 +17,7 @@ extension EndToEndTests.InPipes {
 
     private func path(_ name: String) -> String { surroundings.folder.appending(path: name).path }
 
-    @Test("copy includes subcollections, and commands that skip some report their count")
+    @Test("copy includes subcollections, and commands that skip subcollections count them")
     func subcollections() async throws {
       for document in ["c/1", "c/1/s/x", "c/1/t/y", "c/2"] { _ = try await hearth("set", document, "n=1") }
       #expect(try await hearth("copy", "/", "data:\(path("whole"))").status == 0)
@@ -44,7 +44,7 @@ extension EndToEndTests.InPipes {
         "\(query.errors)")
     }
 
-    @Test("Every command finds data that a program keeps in backend below its directory")
+    @Test("Every command finds a program's data in the backend folder of its directory")
     func earlierLayout() async throws {
       _ = try await hearth("set", "c/1", "n=1", "--data", path("app/backend"))
       #expect(try await hearth("get", "c", "--data", path("app")).output == "c/1  {\"n\": 1}\n")
@@ -182,7 +182,7 @@ extension EndToEndTests.InPipes {
       #expect(run.status == 75 && run.errors.hasSuffix("stopped after 0.05 seconds.\n"), "\(run.errors)")
     }
 
-    @Test("edit and \\e reject a screen editor without a terminal")
+    @Test("The commands edit and \\e reject a screen editor without a terminal")
     func editors() async throws {
       surroundings.environment["EDITOR"] = nil
       for editor in [nil, "/usr/bin/vim -n"] {

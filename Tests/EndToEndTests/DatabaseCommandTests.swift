@@ -179,7 +179,7 @@ extension EndToEndTests.InPipes {
       #expect(try await hearth("ls").output == "c\n")
     }
 
-    @Test("An export reads one moment, or reports that the server keeps no history")
+    @Test("An export reads one version, or reports that the server keeps no history")
     func moment() async throws {
       _ = try await hearth("set", "c/1", "n=1")
       let run = try await hearth("export", "c")

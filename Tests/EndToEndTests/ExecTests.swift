@@ -30,7 +30,7 @@ extension EndToEndTests.InPipes {
       #expect(run.output == "" && run.hasOneErrorLine, "\(run.errors)")
     }
 
-    @Test("exec starts its command once the server answers, with variables that lead to it")
+    @Test("exec starts its command once the server answers and sets variables for it")
     func variables() async throws {
       let run = try await hearth(
         "exec", "--project", "demo-shop", "-q", "--", "sh", "-ec",
@@ -52,7 +52,7 @@ extension EndToEndTests.InPipes {
       #expect(lines.contains(defaults), "\(run.output)")
     }
 
-    @Test("A suite passes twice and leaves the local database unchanged")
+    @Test("A test suite passes twice under exec and leaves the local database unchanged")
     func secondRun() async throws {
       #expect(try await hearth("set", "mine/a", "x=1").status == 0)
       for _ in 0..<2 {
@@ -173,7 +173,7 @@ extension EndToEndTests.InPipes {
       }
     }
 
-    @Test("Exporting over a Firebase CLI export keeps its folder and other products")
+    @Test("Exporting over a Firebase CLI export keeps its folder and its other products")
     func firebaseExport() async throws {
       #expect(try await hearth("set", "c/a", "n=1").status == 0)
       let inner = "seed/firestore_export"
@@ -243,7 +243,7 @@ extension EndToEndTests.InPipes {
       #expect(try await curl("-X", "POST", "http://\(usual.address)/reset").hasSuffix(" 403"))
     }
 
-    @Test("--print-port prints the port, and --ready-file keeps the address")
+    @Test("--print-port prints the port, and --ready-file stores the address")
     func readiness() async throws {
       let file = surroundings.folder.appending(path: "ready").path
       let server = try ChildProcess(

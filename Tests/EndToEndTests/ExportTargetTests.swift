@@ -65,7 +65,7 @@ extension EndToEndTests.OnPseudoTerminal {
       #expect(full.status == 74 && full.hasOneErrorLine && full.errors.contains("/dev/fd/9"), "\(full.errors)")
     }
 
-    @Test("A failed export leaves the previous file and no other")
+    @Test("A failed export keeps the previous file and leaves no other file")
     func failure() async throws {
       try surroundings.write("backup", "the old backup\n")
       chmod(path("backup"), 0o640)

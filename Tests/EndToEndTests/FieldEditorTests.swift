@@ -4,7 +4,7 @@ import Testing
 
 extension EndToEndTests.InTmux {
   @Suite(.serialized) struct FieldEditorTests {
-    @Test("In an empty database a document is created field by field and then retyped")
+    @Test("A document is created field by field, and then its types are changed")
     func creation() async throws {
       let surroundings = try Surroundings()
       let hearth = try await TmuxTerminal(in: surroundings)

@@ -53,7 +53,7 @@ extension EndToEndTests.InPipes {
       }
     }
 
-    @Test("Several paths are printed in order, and missing ones are reported at the end")
+    @Test("get prints several paths in order and reports missing paths at the end")
     func severalPaths() async throws {
       for path in ["a/1", "a/2", "b/1"] { _ = try await hearth("set", path, "n=1") }
       let all = try await hearth("get", "b/1", "a", "a/1")

@@ -7,7 +7,7 @@ import Testing
 extension EndToEndTests.InShells {
   @Suite("hearth plain")
   struct PlainTests {
-    @Test("hearth plain prints events without escapes and ends when its reader closes")
+    @Test("hearth plain prints events without escape codes and ends when its reader closes")
     func closedPipe() async throws {
       let surroundings = try Surroundings()
       let run = try await HeadlessRun(
@@ -136,7 +136,7 @@ extension EndToEndTests.InShells {
       }
     }
 
-    @Test("A document prints all its tabs, and the tree prints its counts")
+    @Test("hearth plain prints all tabs of a document and the counts of the tree")
     func panes() async throws {
       let run = try await HeadlessRun(
         ["plain", "--in-memory", "--listen", "cities"],

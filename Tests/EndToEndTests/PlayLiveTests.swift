@@ -29,7 +29,7 @@ extension EndToEndTests.InTmux {
       #expect(try await hearth.exitStatus() == 0)
     }
 
-    @Test("A failure keeps its reason, an edited file replays, and q exits with that status")
+    @Test("A failed scenario shows the reason, replays when edited, and q exits with 75")
     func failure() async throws {
       let surroundings = try Surroundings()
       try surroundings.write("own.scenario", "# Nothing is there.\nlisten a\nexpect synced\n")
@@ -95,7 +95,7 @@ extension EndToEndTests.OnPseudoTerminal {
         streams: .terminal(path: terminal.path))
     }
 
-    @Test("With --step each step waits for enter, and the end of input exits with 1")
+    @Test("With --step each step waits for Enter, and the end of input exits with 1")
     func enter() async throws {
       let terminal = try PseudoTerminal()
       let process = try start("--step", "offline", on: terminal)
@@ -109,7 +109,7 @@ extension EndToEndTests.OnPseudoTerminal {
       #expect(terminal.text.contains("offline was stopped before its end, at line"), "\(terminal.text)")
     }
 
-    @Test("enter on the last step exits with 0")
+    @Test("Pressing Enter on the last step exits with 0")
     func whole() async throws {
       let surroundings = try Surroundings()
       try surroundings.write("own.scenario", "offline\nonline\n")

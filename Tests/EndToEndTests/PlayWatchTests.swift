@@ -55,7 +55,7 @@ extension EndToEndTests.InPipes {
     }
 
     @Test(
-      "play --watch exits with 64 for what it cannot watch, 66 for a missing file",
+      "play --watch exits with 64 for unwatchable input and 66 for a missing file",
       arguments: [
         (["--watch", "-"], 64, "Name a file instead of -"), (["--watch", "--all"], 64, "--all"),
         (["--watch", "conflict"], 64, "conflict is shipped"),

@@ -88,7 +88,7 @@ extension EndToEndTests.InPipes {
       #expect(run.lines[1] == "\(path)/cases.jsonl:6: list rooms is allowed, \(path)/r.rules:6", "\(run.output)")
     }
 
-    @Test("rules test without any case is not a success")
+    @Test("hearth rules test fails if there are no cases")
     func none() async throws {
       let surroundings = try Surroundings()
       try surroundings.write("r.rules", Self.rules)
@@ -98,7 +98,7 @@ extension EndToEndTests.InPipes {
       #expect(run.status == 65 && run.hasOneErrorLine && run.output == "", "\(run.errors)")
     }
 
-    @Test("With --as and --claims a command is a user to whom the rules apply")
+    @Test("With --as and --claims a command runs as a user under the rules")
     func actingAsUser() async throws {
       let surroundings = try Surroundings()
       try surroundings.write(

@@ -47,7 +47,7 @@ extension EndToEndTests.InShells {
       #expect(try await hearth("get", "cities/copy").output == document)
     }
 
-    @Test("A query prints one line per document, by conditions, order and limit")
+    @Test("A query prints one line per document and applies conditions, order and limit")
     func query() async throws {
       for (id, state, population) in [("LA", "CA", 3_900_000), ("SF", "CA", 870_000), ("NY", "NY", 8_000_000)] {
         let document = "{\"state\": \"\(state)\", \"population\": \(population)}"
@@ -74,7 +74,7 @@ extension EndToEndTests.InShells {
     }
 
     @Test(
-      "create exits with 5 if the document exists; with --if-exists 4 if it does not")
+      "create exits with 5 if the document exists; set --if-exists exits with 4 if not")
     func conditions() async throws {
       #expect(try await hearth("create", "locks/a", "owner=me", "n=5").status == 0)
       let taken = try await hearth("create", "locks/a", "owner=you")
@@ -118,7 +118,7 @@ extension EndToEndTests.InShells {
     }
 
     @Test(
-      "diff exits with 0 for equal sides, 1 for differences, and others for errors")
+      "diff exits with 0 for equal sides, 1 for differences and other codes for errors")
     func diff() async throws {
       for id in ["a", "b"] { #expect(try await hearth("set", "c/\(id)", "n=1").status == 0) }
       let file = surroundings.folder.appending(path: "backup.jsonl").path

@@ -163,7 +163,7 @@ extension EndToEndTests.InPipes {
       #expect(said.contains("Without security rules") && said.contains("0.0.0.0"))
     }
 
-    @Test("A missing certificate exits with 66, a private key that others can read with 77")
+    @Test("serve exits with 66 for a missing certificate and 77 for a key others can read")
     func tlsFiles() async throws {
       try surroundings.write("key.pem", "none")
       let absent = try await HeadlessRun(

@@ -27,7 +27,7 @@ extension EndToEndTests.InPipes {
         .flatMap { pid_t($0.prefix { $0.isNumber }) }
     }
 
-    @Test("Killing owners neither loses nor repeats an accepted write")
+    @Test("Killing the processes that own the data neither loses nor repeats a write")
     func takeovers() async throws {
       #expect(try await hearth("set", "c/total", "{\"n\": 0}").status == 0)
       var watchers: [CountWatcher] = []
@@ -58,7 +58,7 @@ extension EndToEndTests.InPipes {
       #expect(stored.output.contains("\"n\": \(accepted)}"), "\(stored.output)")
     }
 
-    @Test("A stopped owner is reported with a fix, and clients continue once it resumes")
+    @Test("A stopped owner is reported with advice, and clients continue once it resumes")
     func stopped() async throws {
       #expect(try await hearth("set", "c/a", "{}").status == 0)
       let first = try watch()
@@ -88,7 +88,7 @@ extension EndToEndTests.InPipes {
       for watcher in [first, second] { try await watcher.shows("c/b") }
     }
 
-    @Test("A second server is rejected with the first server's process, which continues", .timeLimit(.minutes(15)))
+    @Test("A second server is rejected and names the first server, which continues", .timeLimit(.minutes(15)))
     func secondServer() async throws {
       let first = try await ServeProcess(surroundings, ["--local"])
       try surroundings.write("indexes.json", "{\"indexes\": []}")

@@ -13,7 +13,7 @@ extension EndToEndTests.InShells {
       try await HeadlessRun(arguments, input: input, surroundings)
     }
 
-    @Test("Lines from standard input run in one process until one fails, named by line")
+    @Test("The shell runs lines from standard input until one fails, and names that line")
     func script() async throws {
       let lines = """
         # cities

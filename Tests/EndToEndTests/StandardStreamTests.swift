@@ -15,7 +15,7 @@ extension EndToEndTests.InPipes {
         command.split(separator: " ").map(String.init), input: input, redirection: redirection, surroundings)
     }
 
-    @Test("Unwritable output exits with 74 and one line for every command")
+    @Test("For every command, unwritable output exits with 74 and one error line")
     func unwritableOutput() async throws {
       let server = try await ServeProcess(surroundings)
       let commands = [

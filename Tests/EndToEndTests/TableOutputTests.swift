@@ -5,7 +5,7 @@ import Testing
 
 extension EndToEndTests.OnPseudoTerminal {
   @Suite(.serialized) struct TableOutputTests {
-    @Test("On a terminal a collection is a colored table in the pager, plain with NO_COLOR")
+    @Test("On a terminal a collection is a table in the pager, colored without NO_COLOR")
     func table() async throws {
       let surroundings = try Surroundings()
       #expect(try await HeadlessRun(["set", "c/a", "n=1", "s=text"], surroundings).status == 0)

@@ -72,7 +72,7 @@ extension EndToEndTests.OnPseudoTerminal {
       try #require(write(descriptor, text, text.utf8.count) == text.utf8.count)
     }
 
-    @Test("Standard error output does not disturb the screen and appears at the end")
+    @Test("Standard error output does not disturb the screen and is printed at the end")
     func errors() async throws {
       let (terminal, surroundings) = (try PseudoTerminal(), try Surroundings())
       let process = try await start(terminal, surroundings)
@@ -87,7 +87,7 @@ extension EndToEndTests.OnPseudoTerminal {
       #expect(end.contains("a warning of a library\r\n"), "\(end.debugDescription)")
     }
 
-    @Test("After a crash the end of long standard error output appears")
+    @Test("After a crash the end of long standard error output is printed")
     func errorsOfTrap() async throws {
       let (terminal, surroundings) = (try PseudoTerminal(), try Surroundings())
       surroundings.environment["SWIFT_BACKTRACE"] = "enable=no"

@@ -10,7 +10,7 @@ extension EndToEndTests.InTmux {
 
     init() throws { surroundings = try Surroundings() }
 
-    @Test("The wall shows every collection, remote writes and an outage, and esc leaves it")
+    @Test("The wall shows every collection, remote writes and an outage; Esc closes it")
     func screen() async throws {
       for number in 0..<4 {
         let state = number.isMultiple(of: 2) ? "new" : "paid"

@@ -15,7 +15,7 @@ struct DatabaseAccessTests {
     return try #require(Ruleset.compile([RulesFile(name: collection, content: content)]).0)
   }
 
-  @Test("A project's rules take precedence over a database's, and those over shared rules")
+  @Test("Project rules override database rules, and database rules override shared rules")
   func separate() async throws {
     let rules = AccessRules()
     let service = FirestoreService(backend: try makeService().backend, rules: rules)

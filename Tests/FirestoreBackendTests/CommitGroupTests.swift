@@ -111,7 +111,7 @@ import Testing
     #expect(try await revived.commit(set("c/0", ["v": 3])).commitTime > last)
   }
 
-  @Test("The version of a commit without changes is not used again")
+  @Test("The version of a commit without changes is not reused")
   func unchanged() async throws {
     let directory = TemporaryFolder()
     let clock = TestClock(5_000_000)

@@ -151,7 +151,7 @@ import Testing
     #expect(try await backend.read("c/a").version == first)
   }
 
-  @Test("An update mask sets fields with values, deletes those without, keeps the others")
+  @Test("An update mask sets fields with values, deletes fields without, keeps the others")
   func masks() async throws {
     let backend = try makeBackend()
     try await backend.commit(set("c/a", ["keep": 1, "gone": 2, "m": ["x": 1, "y": 2], "scalar": 3]))

@@ -111,7 +111,7 @@ import Testing
     #expect(try Data(contentsOf: URL(filePath: folder.file)).count > 4096)
   }
 
-  @Test("After its WAL is truncated or deleted, a database has an earlier commit")
+  @Test("After its WAL is truncated or deleted, a database is at an earlier commit")
   func cutLog() async throws {
     let folder = TemporaryFolder()
     do { try await makeBackend(.directory(folder.path)).commit(set("new/first", ["v": 0])) }
@@ -136,7 +136,7 @@ import Testing
     }
   }
 
-  @Test("A damaged WAL is reported once, and a repair restores the commits after it")
+  @Test("A damaged WAL is reported once, and a repair restores commits after the damage")
   func damagedLog() async throws {
     let folder = TemporaryFolder()
     let backend = try makeBackend(.directory(folder.path))

@@ -111,7 +111,7 @@ import Testing
     #expect(count["n"] == 50)
   }
 
-  @Test("A directory in use is rejected with its process, and is free again afterwards")
+  @Test("Opening a directory in use names its process, and works once it is closed")
   func locked() async throws {
     let directory = TemporaryFolder()
     do {

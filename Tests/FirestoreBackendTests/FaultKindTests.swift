@@ -28,7 +28,7 @@ import Testing
     return Array(clock.delays.dropFirst(before))
   }
 
-  @Test("Limited bandwidth delays requests and responses by their size until calm")
+  @Test("Limited bandwidth delays requests and responses by their size until 'calm'")
   func bandwidth() async throws {
     try faults.perform(.bandwidth(1000, on: nil))
     // The commit, its answer, and the answer to the read.
@@ -67,7 +67,7 @@ import Testing
     #expect(faults.waiting.isEmpty)
   }
 
-  @Test("With loss, writes do not reach the backend until calm")
+  @Test("With full loss, writes do not reach the backend until 'calm'")
   func loss() async throws {
     try faults.perform(.loss(100, before: true))
     await #expect(throws: FaultInjector.broken) { try await datastore.commit([set("c/a", [:])]) }
@@ -76,7 +76,7 @@ import Testing
     _ = try await datastore.commit([set("c/a", [:])])
   }
 
-  @Test("A read fault rejects only the next read, and calm cancels pending faults")
+  @Test("A read fault rejects only the next read, and 'calm' cancels pending faults")
   func read() async throws {
     try faults.perform(.event(.read(.resourceExhausted)))
     let error = await #expect(throws: RPCStatus.self) { try await datastore.lookup([key("c/a")]) }

@@ -45,7 +45,7 @@ struct HistoryTests {
     #expect(try await refusal("c/a", at: old, backend)?.hasSuffix("earlier versions are kept for an hour.") == true)
   }
 
-  @Test("Read times follow the clock, never go back, and can be read again later")
+  @Test("Read times follow the clock, never go back, and can be read from again later")
   func readTimes() async throws {
     let backend = try makeBackend(clock: clock)
     let commit = try await backend.commit(set("c/a", ["v": 1])).commitTime
@@ -96,7 +96,7 @@ struct HistoryTests {
     #expect(figures.values == ["n": 3, "s": 6])
   }
 
-  @Test("A past read lists the collection ids of its time")
+  @Test("A past read lists the collection ids of that time")
   func collectionIDsAtVersion() async throws {
     let backend = try makeBackend(clock: clock)
     let time = try await backend.commit(set("a/x", [:]), set("b/x/c/y", [:])).commitTime

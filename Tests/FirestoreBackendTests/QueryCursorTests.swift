@@ -66,7 +66,9 @@ struct QueryCursorTests {
     ]
   }()
 
-  @Test("The chunks of a result add up to it, and none exceeds the size limit", arguments: [100, 20_000, 100_000])
+  @Test(
+    "The chunks of a result make up the whole result, and none exceeds the size limit",
+    arguments: [100, 20_000, 100_000])
   func pieces(size: Int) async throws {
     let backend = try await filled(size: size)
     for query in Self.queries {

@@ -63,7 +63,7 @@ import Testing
     #expect(try await backend.paths(target) == ["c/101", "c/103", "c/105"])
   }
 
-  @Test("Orders by a field sort by value, then key, and omit documents without the field")
+  @Test("Ordering by a field sorts by value, then key, and omits documents without it")
   func ordering() async throws {
     let backend = try makeBackend()
     try await backend.commit(

@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  @Test("If the history is too short, a resume sends a filter, or a reset without a count")
+  @Test("If the history is too short, a resume with a count gets a filter, else a reset")
   func forgotten() async throws {
     let clock = TestClock()
     let backend = try makeBackend(clock: clock)
@@ -157,7 +157,7 @@ import Testing
     }
   }
 
-  @Test("A token older than the history resets the target, a newer one does not")
+  @Test("A token older than the history resets the target, and a newer token does not")
   func tooOld() async throws {
     let backend = try makeBackend(keptChanges: 10)
     try await backend.commit(set("c/first", [:]))

@@ -36,7 +36,7 @@ struct TransactionTests {
     #expect(try await backend.read("c/a")["v"] == 2)
   }
 
-  @Test("A client that opens too many transactions loses its own, not those of others")
+  @Test("A client that opens too many transactions loses only its own transactions")
   func room() throws {
     var table = TransactionTable(at: 0, maximumOpen: 10)
     let (greedy, modest) = (ClientID(), ClientID())
@@ -98,7 +98,7 @@ struct TransactionTests {
     #expect(try await read("c/b", in: transaction, backend) == [1])
   }
 
-  @Test("A read-only transaction reads at its time and writes nothing")
+  @Test("A read-only transaction reads at its read time and writes nothing")
   func readOnly() async throws {
     let backend = try makeBackend(clock: clock)
     let time = try await backend.commit(set("c/a", ["v": 1])).commitTime

@@ -161,7 +161,7 @@ import Testing
     #expect(watch.client.current == [2, 4])
   }
 
-  @Test("Each step sends about 256 KiB of documents, and the last one a snapshot")
+  @Test("Each step sends about 256 KiB of documents, and the last step sends a snapshot")
   func steps() async throws {
     let backend = try makeBackend()
     let text = Value.string(String(repeating: "x", count: 50_000))

@@ -44,7 +44,7 @@ struct WriteSequenceTests {
   }
 
   @Test(
-    "Conflicting writes in a commit are an invalid request, and all others succeed",
+    "Conflicting writes make a commit invalid, and other combinations succeed",
     arguments: Kind.allCases, Kind.allCases)
   func pairs(_ first: Kind, _ second: Kind) async throws {
     for isThere in [false, true] {

@@ -189,7 +189,7 @@ struct ControlTests {
     #expect(work.refusal(of: "Bearer \(Self.secret)") == nil)
   }
 
-  @Test("A server with keys and no secret denies control; without keys it is local only")
+  @Test("With keys but no secret, control is denied; without keys, control is local only")
   func nobody() throws {
     let loopback = ControlOrigins(isLoopback: true)
     let locked = ControlWork(FirestoreService(backend: backend, rules: try guardedRules(owner: nil)), loopback)

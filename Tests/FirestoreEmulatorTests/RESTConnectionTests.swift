@@ -150,7 +150,7 @@ import Testing
     _ = try channel.finish()
   }
 
-  @Test("A shutdown closes idle connections, and others after their response")
+  @Test("A shutdown closes idle connections, and busy connections after their response")
   func quiesce() throws {
     let idle = try open()
     idle.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())

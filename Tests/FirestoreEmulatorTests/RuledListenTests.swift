@@ -86,7 +86,7 @@ import Testing
     return try connection.frames().flatMap(\.bytes)
   }
 
-  @Test("A gRPC listener that resumes under rules receives nothing of others' documents")
+  @Test("A gRPC listener that resumes under rules receives no data of other users")
   func grpc() throws {
     let (backend, rules) = (try makeBackend(), try makeRules())
     try note(backend, "mine", "mallory", "hello")
@@ -113,7 +113,7 @@ import Testing
     _ = try second.channel.finish()
   }
 
-  @Test("A WebChannel listener that resumes receives nothing of others' documents")
+  @Test("A WebChannel listener that resumes under rules receives no data of other users")
   func webChannel() throws {
     let server = try BrowserFixture(rules: try makeRules())
     let headers = "headers=Authorization%3A\(Self.mallory.replacing(" ", with: "%20"))%0D%0A&"

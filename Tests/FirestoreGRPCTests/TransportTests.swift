@@ -35,7 +35,7 @@ struct TransportTests {
     [.begin(stream), .data(stream, answer), .end(stream)]
   }
 
-  @Test("A message that arrives byte by byte is one message")
+  @Test("A message that arrives byte by byte is delivered as one message")
   func pieces() async throws {
     let result = try await collections { _, stream in
       [.begin(stream)] + Self.answer.map { .data(stream, [$0]) } + [.end(stream)]

@@ -11,7 +11,7 @@ import Testing
 
 /// Random documents, pending writes, indexes and queries: what indexes answer must be what brute force over the views
 /// answers, and the entries must be exactly those of the documents.
-@Suite("Indexes against a brute-force oracle")
+@Suite("Indexes compared with a brute-force oracle")
 struct IndexOracleTests {
   @Test(
     "Indexed queries return the same results as brute force",

@@ -50,7 +50,7 @@ struct InsideTests {
     #expect(ledger.queries().first?.classes.map(\.runs) == [1, 5, 200])
   }
 
-  @Test("Only the most recent queries and runs are kept")
+  @Test("Only the most recent queries, and the most recent runs of each, are kept")
   func bounds() throws {
     let times = Times()
     let ledger = QueryLedger { times.now }
@@ -170,7 +170,7 @@ struct InsideTests {
     return try store.contents(of: run)
   }
 
-  @Test("The documents that collection would evict are reported by collection")
+  @Test("The documents that garbage collection would evict are counted by collection")
   func leaving() throws {
     var store = try Place(.durable).open()
     for (time, name) in ["old", "new"].enumerated() {
@@ -225,7 +225,7 @@ struct InsideTests {
     try close(store)
   }
 
-  @Test("A fully listened collection is available offline; otherwise only its results are")
+  @Test("Offline, a fully listened collection is complete; others have only query results")
   func coverage() throws {
     var store = try Place(.memory).open()
     for (query, time) in [

@@ -80,7 +80,7 @@ struct LRUGarbageCollectionTests {
     #expect(plain == nil)
   }
 
-  @Test("Garbage collection keeps documents in a view, not those that left it")
+  @Test("Garbage collection keeps documents in a view, but not documents that left it")
   func shown() throws {
     let place = Place(.memory)
     var store = try place.open()

@@ -35,7 +35,7 @@ struct OtherUsersTests {
     transform(.serverTimestamp),
   ]
 
-  @Test("A document follows another user's acknowledged writes without being read", arguments: 0..<4)
+  @Test("Acknowledging one user's writes does not read another user's pending writes", arguments: 0..<4)
   func unread(_ kind: Int) throws {
     let place = Place(.durable)
     var clients = try Clients.open(place)

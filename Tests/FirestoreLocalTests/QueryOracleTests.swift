@@ -9,7 +9,7 @@ import SeededRandom
 import Testing
 
 /// Random histories, after each step of which every plan must answer like a brute-force evaluation of the views.
-@Suite("Queries against a brute-force oracle")
+@Suite("Queries compared with a brute-force oracle")
 struct QueryOracleTests {
   private static let paths = (0..<12).map { "rooms/r\($0)" } + (0..<6).map { "rooms/r\($0)/notes/n" }
 

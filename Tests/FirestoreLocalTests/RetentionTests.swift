@@ -163,7 +163,7 @@ struct RetentionTests {
     try close(store)
   }
 
-  @Test("A pin or lifetime changed on disk is damage, and their number is limited")
+  @Test("A pin or lifetime changed on disk is damage, and the number of pins is limited")
   func bounds() throws {
     var store = try Place(.memory).open()
     for number in 0..<RetentionTable.most { try store.set(pin(collection("c\(number)"))) }

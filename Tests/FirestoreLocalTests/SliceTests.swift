@@ -80,7 +80,7 @@ struct SliceTests {
     #expect(slices[0] <= 6 && slices[1] >= 60, "\(slices)")
   }
 
-  @Test("A set of document numbers returns them in order from any position")
+  @Test("A set of document numbers returns its numbers in order from any position")
   func numberSet() {
     var random = SeededGenerator(seed: 1)
     var set = NumberSet()

@@ -84,7 +84,7 @@ import Testing
     #expect(failure(place) == nil)
   }
 
-  @Test("A cache whose files are removed rejects writes but releases pending ones")
+  @Test("A cache whose files are removed rejects new writes but completes pending ones")
   func takenAway() throws {
     for isShared in [false, true] {
       let place = Place(.durable)
@@ -179,7 +179,7 @@ import Testing
     #expect(try contents(place.databasePath + ".damaged-1-wal") == log)
   }
 
-  @Test("A second damaged cache is moved aside under another name than the first")
+  @Test("A second damaged cache is moved aside under a different name than the first")
   func damagedTwice() throws {
     let place = try killed()
     for number in 1...2 {

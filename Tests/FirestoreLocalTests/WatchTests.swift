@@ -83,7 +83,7 @@ struct WatchTests {
     try close(store)
   }
 
-  @Test("A target's members follow the target changes of events", arguments: Storage.allCases)
+  @Test("A target's members follow the target changes in remote events", arguments: Storage.allCases)
   func membership(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try place.open()
@@ -140,7 +140,7 @@ struct WatchTests {
     #expect(last == version(5))
   }
 
-  @Test("A token without changes is stored first, then every five minutes and on release")
+  @Test("Without changes, a token is stored at first, every five minutes and on release")
   func tokenRule() throws {
     let fiveMinutes: Int64 = 5 * 60 * 1_000_000
     let query = collection("rooms").target

@@ -216,7 +216,7 @@ struct AcknowledgedMutationTests {
     #expect(document.state == .unknown && document.version == result.version && document.hasCommittedMutations)
   }
 
-  @Test("The backend's transform results are used, and array results are computed")
+  @Test("The backend's transform results are used, and array results are computed locally")
   func answers() {
     var document = found(["n": .integer(1), "l": .array([.integer(1)])])
     let transforms = [
@@ -236,7 +236,7 @@ struct AcknowledgedMutationTests {
     #expect(document.hasCommittedMutations && document.version == result.version)
   }
 
-  @Test("A transform result that the backend omits is computed")
+  @Test("A transform result that the backend omits is computed locally")
   func missingAnswers() {
     var document = found([:])
     let transform = FieldTransform(path: FieldPath("t"), operation: .serverTimestamp)

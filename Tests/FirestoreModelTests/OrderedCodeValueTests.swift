@@ -56,7 +56,7 @@ struct OrderedCodeValueTests {
     left == right ? .equal : left.lexicographicallyPrecedes(right) ? .ascending : .descending
   }
 
-  @Test("Ordered codes sort like their values in both directions; none is a prefix")
+  @Test("Ordered codes sort like values in both directions; none is a prefix of another")
   func order() {
     for left in Self.values {
       for right in Self.values {

@@ -45,7 +45,7 @@ struct WriteValidationTests {
   }
 
   @Test(
-    "Data at the other limits is accepted",
+    "Data at the limits of depth, names, vectors and coordinates is accepted",
     arguments: [
       ["a": nested(20)], ["a": nested(19, .array([.null]))],
       ["__": .null, "____": .null, "1": .null, "a.b": .null, "`": .null],

@@ -81,7 +81,7 @@ struct CheckTests {
     #expect(status?.message.hasPrefix(text) == true, "\(status?.message ?? "")")
   }
 
-  @Test("A variable is visible after its definition and in subqueries, not in unions")
+  @Test("A variable is visible after its definition and in subqueries, but not in unions")
   func variables() throws {
     let known = stage("select", named([("x", .variable("v"))]))
     let define = stage("let", named([("v", field("n"))]))

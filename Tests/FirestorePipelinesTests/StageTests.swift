@@ -205,7 +205,7 @@ struct StageTests {
     }
   }
 
-  @Test("Slices have fewer documents if the documents are large or many")
+  @Test("Slices stay small when stages enlarge or multiply the documents")
   func growth() async throws {
     let documents = ListedDocuments(
       (0..<6).map { ("c/d\($0)", ["t": .string(String(repeating: "x", count: 300_000))]) })

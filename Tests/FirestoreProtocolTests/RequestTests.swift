@@ -104,7 +104,7 @@ struct RequestTests {
     }
   }
 
-  @Test("Requests carry a read time and a field mask, also one for names only")
+  @Test("Requests carry a read time and a field mask, including a mask for names only")
   func views() throws {
     let (key, target) = (DocumentKey(unchecked: ResourcePath("a/b")), Samples.queries[0].target)
     let paths = [FieldPath(segments: ["m", "b c"]), FieldPath("a")]
@@ -237,7 +237,7 @@ struct RequestTests {
     }
   }
 
-  @Test("The server reads the listen request of the generated message", arguments: Samples.watchedQueries)
+  @Test("The server reads a listen request encoded with the generated type", arguments: Samples.watchedQueries)
   func listening(query: Query) throws {
     for seed in 0..<20 as Range<UInt64> {
       var random = SeededGenerator(seed: seed)

@@ -105,7 +105,7 @@ struct ResponseTests {
     #expect(try read(opening) { reader throws(WireError) in try reader.aggregationResponse() } == nil)
   }
 
-  @Test("Listing responses round-trip, and a document without times is missing")
+  @Test("Listing responses round-trip, and a document without times reads as missing")
   func listing() throws {
     for seed in seeds {
       var random = SeededGenerator(seed: seed)

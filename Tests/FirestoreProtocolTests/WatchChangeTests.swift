@@ -6,7 +6,7 @@ import SwiftProtobuf
 import Testing
 import WireOracle
 
-@Suite("Watch changes from other servers and damaged ones")
+@Suite("Watch changes from other servers, and damaged watch changes")
 struct WatchChangeTests {
   private let names = DocumentNames(Samples.database)
 

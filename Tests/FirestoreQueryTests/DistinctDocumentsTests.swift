@@ -3,7 +3,7 @@ import FirestoreModel
 import FirestoreQuery
 import Testing
 
-@Suite("Document sets of distinct documents")
+@Suite("Sets of distinct documents")
 struct DistinctDocumentsTests {
   @Test(
     "A set of distinct documents is sorted, and its source array stays unchanged",

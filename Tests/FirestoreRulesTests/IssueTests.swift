@@ -11,7 +11,7 @@ struct IssueTests {
   }
 
   @Test(
-    "An issue in the rules has its position",
+    "An issue in the rules is reported with its position",
     arguments: [
       ("service cloud.firestore { match /x { allow read if; } }", 1, 49, "Missing ':' before 'if' condition."),
       ("service cloud.firestore {}", 1, 26, "The 'service' body must contain at least one declaration."),

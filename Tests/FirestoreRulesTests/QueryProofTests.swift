@@ -3,7 +3,7 @@ import FirestoreJSON
 import FirestoreRules
 import Testing
 
-@Suite("Conclusions from a query")
+@Suite("Rule proofs from a query")
 struct QueryProofTests {
   /// Whether the condition allows a query of `e` with these filters to the user `me`.
   private static func allows(_ condition: String, _ filters: String) throws -> Bool {
@@ -26,7 +26,7 @@ struct QueryProofTests {
   }
 
   @Test(
-    "Fields that the query does not name count as absent if no proof succeeds",
+    "If no proof succeeds, fields that the query does not name are assumed absent",
     arguments: [
       ("!('fans' in resource.data)", "[]", true, ["fans"]),
       ("!('fans' in resource.data) || 'me' in resource.data.fans", #"[["public", "==", true]]"#, true, ["fans"]),
@@ -117,7 +117,7 @@ struct QueryProofTests {
   }
 
   @Test(
-    "A found document exists, and its data is a map",
+    "A proof may assume that a found document exists and that its data is a map",
     arguments: [
       "resource != null", "resource.data != null", "null != resource", "!(resource == null)",
       "!(null == resource.data)",
@@ -136,7 +136,7 @@ struct QueryProofTests {
     #expect(try Self.allows("resource.data.get(['m', 'k'], 0) >= 1", #"[["m.k", ">", 1]]"#))
   }
 
-  @Test("A query that cannot match is proven by its other filters")
+  @Test("A filter that never matches proves nothing, but the query's other filters can")
   func nothing() throws {
     #expect(try Self.allows("true", #"[{"or": []}]"#))
     #expect(try Self.allows("resource.data.o == request.auth.uid", #"[{"or": []}, ["o", "==", "me"]]"#))

@@ -20,7 +20,7 @@ import Testing
     return nil
   }
 
-  @Test("A deleted or replaced file is reported once, within a second and permanently")
+  @Test("A deleted or replaced file is reported once, within a second")
   func taken() throws {
     for victim in ["", "/data", "/data-wal"] {
       for isReplaced in [false, true] {

@@ -221,7 +221,7 @@ import Testing
     #expect(try connection.summaries().first == "END 4")
   }
 
-  @Test("A client that only sends window updates is disconnected, an active reader is not")
+  @Test("A client that sends only window updates is disconnected; an active reader is not")
   func windowUpdates() throws {
     try backend.set("c/a", String(repeating: "x", count: 100 << 10))
     let connection = try connect()

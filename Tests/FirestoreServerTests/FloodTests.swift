@@ -95,7 +95,7 @@ import Testing
     #expect(try hasEnded(3))
   }
 
-  @Test("A setting that overflows a window closes the connection, repeats do not")
+  @Test("A setting that overflows a window closes the connection; repeated ones do not")
   func settings() throws {
     try connection.send(1, .headers(.call("Listen")))
     let window = [0, 4] + TestFrame.bigEndian(70_000)
@@ -141,7 +141,7 @@ import Testing
     #expect(try connection.frames().map(\.code) == [1])
   }
 
-  @Test("A body that differs from its content-length is reset", arguments: [[UInt8](), [1, 2], [1, 2, 3, 4]])
+  @Test("A request whose body differs from its content-length is reset", arguments: [[UInt8](), [1, 2], [1, 2, 3, 4]])
   func length(_ body: [UInt8]) throws {
     var headers = HPACKHeaders.call("RunQuery")
     headers.add(name: "content-length", value: "3")

@@ -15,7 +15,7 @@ import Testing
       state: exists ? .found(DocumentData(["v": 1])) : .missing)
   }
 
-  @Test("A reused message equals one encoded anew for its change")
+  @Test("A cached message equals a message newly encoded for its change")
   func same() throws {
     let other = DatabaseID(project: "p", database: "other")
     let later = SnapshotVersion(microseconds: 8)

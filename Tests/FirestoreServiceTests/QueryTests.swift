@@ -57,7 +57,7 @@ struct QueryTests {
     #expect(all.map { $0.integer(6) } == Array(repeating: nil, count: 36) + [1])
   }
 
-  @Test("NOT_IN with a filter that cannot match is empty, and within OR it is rejected")
+  @Test("NOT_IN with a filter that never matches finds nothing, and is rejected within OR")
   func notIn() async throws {
     let service = try await service()
     func composite(_ writer: inout WireWriter, _ op: UInt64, _ filters: [(op: UInt64, value: Value)]) {
@@ -85,7 +85,7 @@ struct QueryTests {
     #expect(refusal?.message == "'NOT_IN' cannot be used in the same query with 'IN', 'ARRAY_CONTAINS_ANY' or 'OR'.")
   }
 
-  @Test("An equality on the name beside inequalities needs an inequality on the name too")
+  @Test("An equality on the name next to inequalities needs an inequality on the name")
   func nameBesideInequalities() async throws {
     let service = try await service()
     func name(_ id: String) -> Value {
@@ -280,7 +280,7 @@ struct QueryTests {
   }
 
   @Test(
-    "A sum of a query that selects fields is rejected, and a count is not",
+    "A sum of a query that selects fields is rejected, but a count is not",
     arguments: [
       (["__name__"], "that only returns keys."), (["o"], "The aggregation property value is not present"),
       (["value", "o"], "Cannot apply property masks"),

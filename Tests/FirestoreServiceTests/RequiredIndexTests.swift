@@ -25,7 +25,7 @@ struct RequiredIndexTests {
   ).target
 
   @Test(
-    "An index serves equalities in any order before its order; several can be merged",
+    "An index serves equalities in any order before its sort; indexes can be merged",
     arguments: [
       ([], false),
       ([index([("a", .ascending), ("b", .ascending), ("d", .descending)])], true),
@@ -95,7 +95,7 @@ struct RequiredIndexTests {
     }
   }
 
-  @Test("A query without its index fails with the definition, which then serves it")
+  @Test("A query without its index fails with the definition of the missing index")
   func required() async throws {
     let indexes = ServedIndexes(required: [])
     let service = FirestoreService(backend: try makeService().backend, indexes: indexes)

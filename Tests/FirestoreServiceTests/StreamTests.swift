@@ -116,7 +116,7 @@ struct StreamTests {
     }
   }
 
-  @Test("A target of several documents receives exactly their messages")
+  @Test("A target of several documents receives messages for exactly these documents")
   func severalDocuments() async throws {
     let service = try makeService()
     try await service.set("c/a", [:])

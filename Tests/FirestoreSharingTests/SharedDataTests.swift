@@ -111,7 +111,7 @@ struct SharedDataTests {
     }
   }
 
-  @Test("A process that serves the data on a port keeps it and is named in the error")
+  @Test("A process that serves data on a port keeps the data and is named in the error")
   func keepsClaimed() async throws {
     let folder = try Folder()
     let first = try SharedData.open(folder.path, as: "the server", pausesForPort: true)
@@ -155,7 +155,7 @@ struct SharedDataTests {
     #expect(second.peers.role == .owner)
   }
 
-  @Test("A commit retried with its name after a lost response is applied once")
+  @Test("A commit retried with its request id after a lost response is applied once")
   func named() async throws {
     let folder = try Folder()
     let data = try SharedData.open(folder.path)

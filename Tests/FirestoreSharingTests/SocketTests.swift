@@ -178,7 +178,7 @@ struct SocketTests {
     withExtendedLifetime(data) {}
   }
 
-  @Test("An owner that ignores a claim is reported as the process that holds the data")
+  @Test("An owner that ignores a claim is reported as the owning process")
   func claimFromSilent() async throws {
     let folder = try Folder()
     let lock = try DirectoryLock(directory: folder.path, called: "data directory", own: [])
@@ -192,7 +192,7 @@ struct SocketTests {
     withExtendedLifetime(lock) {}
   }
 
-  @Test("A protocol line reads back for any program name")
+  @Test("A protocol line reads back unchanged for any program name")
   func lines() {
     let member = DataMember(process: 7, name: "a b\tc\nd\u{1B}[31m")
     let plain = DataMember(process: 7, name: "a bcd[31m")

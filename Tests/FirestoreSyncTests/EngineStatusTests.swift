@@ -197,7 +197,7 @@ struct EngineStatusTests {
     }
   }
 
-  @Test("A backend that is silent for ten seconds has another reason than unreachable")
+  @Test("A backend that is silent for ten seconds is reported as silent")
   func silence() async throws {
     try await EngineHarness.run { test in
       _ = test.listen("rooms")

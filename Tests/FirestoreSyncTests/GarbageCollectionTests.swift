@@ -20,7 +20,7 @@ struct GarbageCollectionTests {
     return core
   }
 
-  @Test("Garbage collection runs after a minute, then every five minutes if not needed")
+  @Test("Garbage collection is checked after a minute and then every five minutes")
   func schedule() throws {
     var core = try core(thresholdBytes: 1_000_000_000)
     let starting = core.takeEffects()
@@ -32,7 +32,7 @@ struct GarbageCollectionTests {
     #expect(effects.garbageCollectionDelay == .seconds(300))
   }
 
-  @Test("A needed garbage collection alternates with other work until it is done")
+  @Test("Necessary garbage collection alternates with other work until it is done")
   func turns() throws {
     var core = try core(thresholdBytes: 0)
     _ = core.takeEffects()

@@ -63,7 +63,7 @@ struct InsideTests {
     }
   }
 
-  @Test("The delays until the first and the first server snapshot are measured")
+  @Test("The delays until the first snapshot and the first server snapshot are measured")
   func beginning() async throws {
     try await EngineHarness.run { test in
       #expect(try await test.engine.inside().beginning.firstSnapshot == nil)

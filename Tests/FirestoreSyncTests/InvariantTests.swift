@@ -117,7 +117,7 @@ import Testing
     #expect(harness.core.writes.queue.pipeline.map(\.batch.id) == Array(batches.dropFirst(2)))
   }
 
-  @Test("Only a change of user ends a wait for pending writes with cancelled")
+  @Test("Only a change of user ends a wait for pending writes with the error cancelled")
   func userChangeEndsWait() throws {
     var harness = try CoreHarness()
     _ = try harness.write(set("rooms/a"))
@@ -135,7 +135,7 @@ import Testing
     #expect(ends(ended) == [.cancelled])
   }
 
-  @Test("A removed target awaits a response once its request is handed out (S5)")
+  @Test("A removed target awaits a response once its removal request is sent (S5)")
   func removalOwed() throws {
     var harness = try synced()
     _ = harness.effects { core in core.stopListening(ListenerID(1)) }

@@ -30,7 +30,7 @@ import Testing
     #expect(figures(meters) == [])
   }
 
-  @Test("When a resumed target is current, its documents not sent count as saved reads")
+  @Test("When a resumed target is current, documents not resent count as saved reads")
   func kept() {
     var meters = ReadMeters()
     meters.requested(id, resumingWith: 10)

@@ -53,7 +53,7 @@ import Testing
     #expect(await mailbox.next() == nil)
   }
 
-  @Test("A merged snapshot lists each cause once, and only the newest ones")
+  @Test("A merged snapshot lists each cause once, and only the newest causes")
   func causes() async throws {
     let mailbox = SnapshotMailbox()
     for version in 0..<100 { mailbox.put(snapshot(from: [], to: [], [], .server(at(Int64(version / 2))))) }
@@ -79,7 +79,7 @@ import Testing
     #expect(ended)
   }
 
-  @Test("A waiting reader receives a new snapshot immediately, and none after finish")
+  @Test("A waiting reader receives a new snapshot immediately, and none after the end")
   func waiting() async throws {
     let mailbox = SnapshotMailbox()
     async let read = mailbox.snapshot()

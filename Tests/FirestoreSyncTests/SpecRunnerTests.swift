@@ -208,7 +208,7 @@ import Testing
   }
 
   @Test(
-    "All published specification tests pass, multi-client ones on a shareable store",
+    "All published specification tests pass, with multi-client tests only on disk",
     .enabled(if: SpecFiles.areThere(for: "the published spec")),
     arguments: [(SpecStorage.memory, 147), (SpecStorage.durable, 211)])
   func published(storage: SpecStorage, count: Int) throws {

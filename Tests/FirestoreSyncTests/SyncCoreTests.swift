@@ -98,7 +98,7 @@ import Testing
     #expect(harness.core.writes.queue.pipeline.map(\.batch.id) == [batch])
   }
 
-  @Test("S5: A target awaits a response once its listen request is handed out")
+  @Test("S5: A target awaits a response once its listen request is sent")
   func owedWhenHandedOut() throws {
     var harness = try CoreHarness()
     _ = harness.effects { core in
@@ -221,7 +221,7 @@ import Testing
     #expect(effects.deliveries.isEmpty)
   }
 
-  @Test("A large result sent in parts reports each part's changes with the old documents")
+  @Test("A large result sent in parts reports each part's changes with previous documents")
   func largeResult() throws {
     var harness = try CoreHarness()
     harness.listen(1, to: "rooms")

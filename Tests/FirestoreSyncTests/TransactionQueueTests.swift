@@ -21,7 +21,7 @@ struct TransactionQueueTests {
     return loser
   }
 
-  @Test("A transaction fails because of one that commits documents it has read")
+  @Test("A transaction fails if another transaction commits documents it has read")
   func causes() async {
     let (one, other) = (turns.begin(), turns.begin())
     await turns.reads([a], one)

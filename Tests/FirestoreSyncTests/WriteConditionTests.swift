@@ -24,7 +24,7 @@ struct WriteConditionTests {
     effects.compactMap { if case .schedule(.writeDeadline, let delay) = $0 { delay } else { nil } }
   }
 
-  @Test("Each write is canceled at its deadline, and the timer uses the earliest")
+  @Test("Each write is canceled at its deadline, and the timer is set for the earliest")
   func expires() throws {
     var harness = try CoreHarness()
     harness.listen(1, to: "rooms")

@@ -30,7 +30,7 @@ import Testing
     #expect(try FaultText.parse(FaultText.words(of: change)) == change, "\(FaultText.words(of: change))")
   }
 
-  @Test("The changes from one setting to another, applied in order, produce it")
+  @Test("Applying the changes between two fault settings turns the first into the second")
   func changes() {
     let all: [FaultChange] = [
       .latency(.milliseconds(200), jitter: .milliseconds(50), on: nil),
@@ -76,7 +76,7 @@ import Testing
     }
   }
 
-  @Test("A summary lists the active faults, and up and calm end faults")
+  @Test("A summary lists the active faults, and the commands up and calm end them")
   func summary() throws {
     var settings = FaultSettings()
     for text in ["latency 200ms jitter 50ms", "latency 1s on watch", "loss 10%", "loss 5% before", "bandwidth 20kB"] {

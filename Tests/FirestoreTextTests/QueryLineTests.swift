@@ -42,7 +42,7 @@ import Testing
     #expect(try QueryLine.parse(text, in: database) == query)
   }
 
-  @Test("last N selects the end of an order")
+  @Test("'last N' selects the last documents of an order")
   func last() throws {
     let query = try QueryLine.parse("cities order by n last 4", in: database)
     #expect(query.limit == 4 && query.limitType == .last)

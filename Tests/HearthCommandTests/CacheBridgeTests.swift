@@ -107,7 +107,7 @@ struct CacheBridgeTests {
     }
   }
 
-  @Test("Eviction by age keeps recent documents, and a lifetime reports only evictions")
+  @Test("Eviction by age keeps recent documents; a lifetime that evicts nothing is silent")
   func ages() async throws {
     try await BridgeHarness.run { test in
       try await test.others(set("rooms/a", ["n": 1]))

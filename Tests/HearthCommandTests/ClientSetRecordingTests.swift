@@ -28,7 +28,7 @@ struct ClientSetRecordingTests {
     event.json(JSONContext(redaction: names.map { Redaction($0) })).lineText
   }
 
-  @Test("Redacting a field hides its values in conflicts and acknowledgements, not others")
+  @Test("Redacting a field hides only its values in conflicts and acknowledgements")
   func redacted() {
     for event in [contested, answered] {
       #expect(text(event).contains("Lee"))

@@ -135,7 +135,7 @@ struct CommandHelpTests {
     #expect(text?.hasPrefix("Unknown command 'connections add'. Write the connection in") == true, "\(text ?? "")")
   }
 
-  @Test("If a word such as documents precedes the command, the suggested line omits it")
+  @Test("If a word such as documents precedes the command, the suggestion omits the word")
   func groupWord() {
     let text = CommandHelp.complaint(
       "Error: 3 unexpected arguments: 'documents', 'get', 'a/b'", arguments: ["hearth", "documents", "get", "a/b"])
@@ -244,7 +244,7 @@ struct CommandHelpTests {
     #expect(CommandHelp.unknownTopic(["help", "thems"])?.status == .usage)
   }
 
-  @Test("The help of hearth fits a screen, names real commands and leads to the others")
+  @Test("The help of hearth fits on a screen, names real commands and lists every topic")
   func short() {
     let text = CommandHelp.completed(HearthCommand.helpMessage())
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)

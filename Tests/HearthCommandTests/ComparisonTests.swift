@@ -23,7 +23,7 @@ private func side(_ documents: [(String, Fields)], _ owner: DatabaseID = databas
     return (lines, outcome)
   }
 
-  @Test("diff shows documents on one side in full, others by their differing fields")
+  @Test("diff shows one-sided documents in full, and others by their differing fields")
   func differences() async throws {
     let before = side([
       ("c/a", ["n": 1]), ("c/b", ["m": .map(["x": 1, "y": 2]), "same": true, "gone": "x"]), ("c/b/s/t", [:]),
@@ -42,7 +42,7 @@ private func side(_ documents: [(String, Fields)], _ owner: DatabaseID = databas
     #expect(outcome.differs)
   }
 
-  @Test("Numbers of different types differ, and references to the own database are equal")
+  @Test("Numbers of different types differ; references to a side's own database are equal")
   func types() async throws {
     let other = DatabaseID(project: "other", database: "(default)")
     let key = DocumentKey(unchecked: ResourcePath("u/a"))

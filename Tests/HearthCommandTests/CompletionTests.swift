@@ -59,7 +59,7 @@ import Testing
     #expect(await values("").contains("__complete") == false)
   }
 
-  @Test("Files are left to the shell's completion")
+  @Test("File names are completed by the user's shell")
   func files() async {
     #expect(await engine.complete(["import"], "x").files == .file)
     #expect(await engine.complete(["get", "a", "--data"], "").files == .directory)

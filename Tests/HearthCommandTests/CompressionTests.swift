@@ -44,7 +44,7 @@ struct CompressionTests {
     return (0..<count).flatMap { Array("{\"path\": \"c/\($0)\", \"data\": {\"v\": \(random.next() % 1000)}}\n".utf8) }
   }
 
-  @Test("Compressed data reads back in pieces of any size", arguments: formats)
+  @Test("Compressed data can be read in pieces of any size", arguments: formats)
   func roundTrip(_ format: CompressionFormat) throws {
     for bytes in [[], text(1), text(5000), [UInt8](repeating: 7, count: 3_000_000)] {
       let packed = try compressed(bytes, format)

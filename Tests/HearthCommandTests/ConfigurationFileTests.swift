@@ -118,7 +118,7 @@ struct ConfigurationFileTests {
     #expect(file.problems == ["config.toml:1: not a TOML file; the file is ignored"])
   }
 
-  @Test("Key tables apply to the whole screen or to one part, and keep each key's line")
+  @Test("Key tables apply to the whole screen or a part, and record each key's line")
   func keys() {
     let file = parse(
       """

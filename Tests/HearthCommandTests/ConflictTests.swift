@@ -15,7 +15,7 @@ import Testing
 /// Changes by others that a write, or an edit, did not know of.
 @Suite("Conflicts", .timeLimit(.minutes(10))) @MainActor
 struct ConflictTests {
-  @Test("A write over unseen values is reported per field, one to other fields is not")
+  @Test("A write over unseen values is reported by field; a write to other fields is not")
   func replaced() async throws {
     try await BridgeHarness.run { test in
       try await test.conflict()

@@ -109,7 +109,7 @@ import Testing
     #expect(failure?.status == .configuration && failure?.message == text)
   }
 
-  @Test("If the file is not valid TOML, no connection is used, as one may be read-only")
+  @Test("If the file is not valid TOML, all connections are off, as one may be read-only")
   func broken() {
     let file = file("[prod]\ncloud = true\nreadonly = yes please\n")
     #expect(file.connections == [] && file.problems.first?.text.hasPrefix("connections.toml:3: ") == true)
@@ -145,7 +145,7 @@ import Testing
     }
   }
 
-  @Test("In a shell, commands without a backend use the shell's and add their own options")
+  @Test("A shell command without a backend uses the shell's backend and its own options")
   func inherited() throws {
     let shell = ShellSurroundings(try options("-C", "local"))
     try Surroundings.$current.withValue(shell) {

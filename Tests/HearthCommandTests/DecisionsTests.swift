@@ -24,7 +24,7 @@ struct DecisionsTests {
     #expect(decision.milliseconds == nil && decision.statements == nil)
   }
 
-  @Test("A decision's time, statements and values are read as far as reported")
+  @Test("A decision's time, statements and values are read if the server reports them")
   func whole() throws {
     let decision = try #require(
       try read(

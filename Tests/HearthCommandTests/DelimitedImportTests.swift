@@ -118,7 +118,7 @@ import Testing
     #expect(found[1].operation == .set(["ok": false, "py": false, "no": "yes"]))
   }
 
-  @Test("Empty columns and rows of spreadsheets are skipped, and sep= is reported")
+  @Test("Empty columns and rows of spreadsheets are skipped, and a sep= row is reported")
   func spreadsheetGaps() throws {
     let all = try rows("id,n,\n1,2,\n,,\n")
     var rules = ImportRules(database: database, collection: ResourcePath("c"), idField: FieldPath("id"))
@@ -157,7 +157,7 @@ import Testing
     }
   }
 
-  @Test("A cell that does not fit the inferred type is rejected with a fix")
+  @Test("A cell that does not fit the inferred type is rejected with advice")
   func misfit() throws {
     let sample = try rows("path,n\nc/1,1\n")
     let columns = try DelimitedColumns(sample, .comma, isPlain: false, types: [:], in: database)

@@ -98,7 +98,7 @@ private func document(_ path: String, _ fields: Fields) -> Document {
     #expect(left == [])
   }
 
-  @Test("A narrow terminal gets narrower and fewer columns, and omitted ones are known")
+  @Test("A narrow terminal gets narrower and fewer columns; omitted columns are listed")
   func narrow() throws {
     let long = String(repeating: "x", count: 30)
     let wide = [document("c/a", ["a": .string(long), "b": .string(long), "z": .string("12345678")])]

@@ -61,7 +61,7 @@ struct FieldEditTests {
     #expect(conflict.fields.map(\.path) == [FieldPath("status"), FieldPath("theirs")])
   }
 
-  @Test("A new document gets a reported id, and undoing deletes it")
+  @Test("Creating a document reports its id, and undoing deletes the document")
   func created() async throws {
     try await BridgeHarness.run { test in
       test.bridge.perform(
@@ -101,7 +101,7 @@ struct FieldEditTests {
     return DocumentEdit.status(of: edit, try #require(edit.mutation(of: Self.order)), now: document)
   }
 
-  @Test("Remote changes to other fields, incremented fields and server times do not ask")
+  @Test("An edit asks nothing about remote changes to other or incremented fields")
   func beside() throws {
     #expect(try status(Self.edit(["n": 1], ["n": 2]), now: ["n": 1, "m": 1]) == .beside([FieldPath("m")]))
     #expect(
@@ -113,7 +113,7 @@ struct FieldEditTests {
         == .alone)
   }
 
-  @Test("A server timestamp over a remote change asks, and so does a deleted document")
+  @Test("Writing a server time over a remote change, or to a deleted document, asks first")
   func disputed() throws {
     guard case .conflict(let time) = try status(Self.edit(["n": 1], ["n": 1], .serverTimestamp), now: ["n": 2]) else {
       Issue.record("no conflict")

@@ -167,7 +167,7 @@ struct ForeignImportTests {
     #expect(try await imported(#"{"users": []}"#).documents.isEmpty)
   }
 
-  @Test("Documents by id that have only maps are imported into --into as documents")
+  @Test("With --into, documents that have only maps are imported as documents")
   func documentsOfMaps() async throws {
     let outcome = try await imported(#"{"u1": {"p": {"n": 1}}, "u2": {"p": {"n": 2}}}"#, into: "c")
     #expect(outcome.documents == ["c/u1 {\"p\": {\"n\": 1}}", "c/u2 {\"p\": {\"n\": 2}}"])

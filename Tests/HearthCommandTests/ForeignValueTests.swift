@@ -89,7 +89,7 @@ struct ForeignValueTests {
   }
 
   @Test(
-    "--types gives the type of a field in JSON",
+    "--types sets the type of a JSON field",
     arguments: [
       (#""2020-01-01T00:00:00Z""#, "a=timestamp", #"{"$timestamp": "2020-01-01T00:00:00Z"}"#),
       ("1600000000123", "a=timestamp", #"{"$timestamp": "2020-09-13T12:26:40.123Z"}"#),

@@ -58,7 +58,7 @@ struct FrameTests {
     #expect(readme.contains(".github/\(picture.name).svg"))
   }
 
-  @Test("A moment always gives the same screen, with the state in its name")
+  @Test("A sample scene always gives the same screen, which shows the connection state")
   func moments() throws {
     for scene in PlayedShop.Scene.allCases {
       let picture = Picture(name: "", scene: scene)

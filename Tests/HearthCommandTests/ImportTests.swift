@@ -107,7 +107,7 @@ struct RenamedImportTests {
 
   private func line(_ path: String) -> String { "{\"path\": \"\(path)\", \"data\": {\"n\": 1}}" }
 
-  @Test("--rename moves a collection with descendants, innermost first, and no others")
+  @Test("--rename moves a collection with descendants, innermost first, and nothing else")
   func renames() async throws {
     let lines = ["c/1", "c/1/s/x", "c/2/t/y", "d/1"].map(line)
     #expect(

@@ -356,7 +356,7 @@ struct InspectionTests {
     await program.client.terminate()
   }
 
-  @Test("A folder that others can use is rejected by both sides with a fix")
+  @Test("A folder that others can use is rejected by client and watcher, with advice")
   func folder() throws {
     let folder = InspectionFolder(path: NSTemporaryDirectory() + "/hi-\(UUID().uuidString.prefix(8))")
     #expect(mkdir(folder.path, 0o755) == 0 && chmod(folder.path, 0o777) == 0)

@@ -48,7 +48,7 @@ import Testing
     #expect(text("backspace", "delete", "ctrl-w", "ctrl-k", "ctrl-y", "left", "right", "ctrl-t") == "|")
   }
 
-  @Test("enter ends a complete text, and continues while a quote or bracket is open")
+  @Test("Enter ends a complete text and continues one with an open quote or bracket")
   func submit() {
     #expect(type("'ls", "left", "enter").1 == .submit("ls"))
     let (editor, outcome) = type("'set a/b {", "enter", "'\"x\": 1")

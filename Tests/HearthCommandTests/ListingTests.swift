@@ -95,7 +95,7 @@ import Testing
     #expect(throws: (any Error).self) { try printed("--csv", "--json") }
   }
 
-  @Test("A tree shows all levels or some, and a part of each large collection")
+  @Test("A tree shows all or some levels, and only a part of each large collection")
   func trees() async throws {
     try await write("a/b", "a/ghost/c/d", "a/ghost/c/e/f/g", "x/1", "x/2", "x/3", "x/4")
     #expect(

@@ -45,7 +45,7 @@ struct ManualTextTests {
       lines(source) == ["  `/emulator/v1/projects/P`", "      b: the same", "      c: and-a-long-word-of-its-own"])
   }
 
-  @Test("Links to pages show the command to read them, and others their text")
+  @Test("Links to pages show the command to read them, and other links show their text")
   func links() {
     #expect(
       lines("See [the shell](Shell.md), [this](../x.md).") == ["  See the shell (`hearth help shell`),", "  this."])

@@ -215,7 +215,7 @@ struct MessageTests {
     return data
   }
 
-  @Test("A recording contains messages, and an invalid one has its line and column")
+  @Test("Messages are read from a recording, and invalid ones have their line and column")
   func recording() throws {
     let tick = String(decoding: RecordingLine.data(Action.tick(Timestamp(seconds: 6))), as: UTF8.self).dropLast()
     let end = String(

@@ -113,7 +113,7 @@ import Testing
     #expect(try await UnavailablePast(base: datastore).beginning(now: clock.now()) == nil)
   }
 
-  @Test("A projection has the selected fields and the order's fields")
+  @Test("A projection returns the selected fields and the fields of the query's order")
   func projection() async throws {
     let datastore = try TestClock(seconds: 1_700_000_000).datastore()
     for number in 0..<3 {
@@ -144,7 +144,7 @@ import Testing
     for wrong in ["", "-", "5m", "yesterday", "-5x", "cities"] { #expect(parse(wrong) == nil, "\(wrong)") }
   }
 
-  @Test("The text after a side's last @ is a moment or part of the name")
+  @Test("In a side of diff, the text after the last @ is a moment or part of the name")
   func sides() throws {
     let locations = try StorageOptions.parse(["--in-memory"]).locations
     func side(_ text: String) throws -> (ResourcePath, Timestamp?)? {

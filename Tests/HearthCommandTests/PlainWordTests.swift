@@ -117,7 +117,7 @@ struct PlainWordTests {
 
   private func takesSurprise(_ events: inout PlainEvents) -> ObservedEvent? { events.takeSurprise() }
 
-  @Test("An expectation consumes events up to the first match, each event once")
+  @Test("An expectation consumes events up to its first match; no event is used twice")
   func expectations() {
     var events = PlainEvents()
     let (a, b) = (doc("c/a", at: 1), doc("c/b", at: 1))
@@ -131,7 +131,7 @@ struct PlainWordTests {
     #expect(events.unread.isEmpty)
   }
 
-  @Test("expect nothing fails for a change, but not for a listener that becomes synced")
+  @Test("'expect nothing' fails for a change, but not for a listener that becomes synced")
   func surprises() {
     var events = PlainEvents()
     note(snapshot([], syncs: true), in: &events)
@@ -140,7 +140,7 @@ struct PlainWordTests {
     #expect(takesSurprise(&events)?.description == "removed c/a on rows")
   }
 
-  @Test("Of many unread events only the newest are kept for expectations")
+  @Test("If many events are unread, only the newest are kept for expectations")
   func bound() {
     var events = PlainEvents()
     for number in 0..<PlainEvents.limit + 5 {

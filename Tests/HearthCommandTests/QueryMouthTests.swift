@@ -159,7 +159,7 @@ struct QueryMouthTests {
   }
 
   @Test(
-    "A condition means the same in every place",
+    "A condition means the same in every part of Hearth",
     arguments: [
       "updatedAt < timestamp:2026-03-02", "updatedAt < 2026-03-02T11:58:03Z", "(status == new)",
       "status == new or status == paid", #"status == "a\"b""#, "a in [[1]]", #"status in [["a"],["b"]]"#,
@@ -172,7 +172,7 @@ struct QueryMouthTests {
   func conditions(text: String) { compare(text, Self.conditionMouths, isUnderstood: true) }
 
   @Test(
-    "An invalid condition is rejected with its column in every place",
+    "An invalid condition is rejected with its column in every part of Hearth",
     arguments: [
       "status", "status ==", "status === new", "status => new", "status = = new", "status is new", "a == True",
       "a == .5", "a == +5", "a == -inf", "when > 2026-03-02", "ref == users/ada", "a == int:5", "a == 'x", "a == [1",
@@ -182,7 +182,7 @@ struct QueryMouthTests {
   func refusedConditions(text: String) { compare(text, Self.conditionMouths, isUnderstood: false) }
 
   @Test(
-    "An order means the same in every place",
+    "An order means the same in every part of Hearth",
     arguments: [
       "total", "total:desc", "total desc", "total DESC", "-total", "total:asc", "total ascending", "total desc, name",
       "total:desc,name:asc", "`total:desc`", "`total desc` desc", "a.b descending", "`-total`", "__name__ desc",
@@ -190,12 +190,12 @@ struct QueryMouthTests {
   func orders(text: String) { compare(text, Self.orderMouths, isUnderstood: true) }
 
   @Test(
-    "An invalid order is rejected with its column in every place",
+    "An invalid order is rejected with its column in every part of Hearth",
     arguments: ["total:down", "total downwards", "-total desc", "a|b", "a..b", "total dsc"])
   func refusedOrders(text: String) { compare(text, Self.orderMouths, isUnderstood: false) }
 
   @Test(
-    "A value means the same in every place",
+    "A value means the same in every part of Hearth",
     arguments: [
       "new", "42", "-1.5e3", "true", "null", "NaN", "007", "1_000", "0x10", "+4930123456", "2026-03-02T11:58:03Z",
       "timestamp:2026-03-02", "ref:users/ada", "double:1", "string:5", "integer:7", "geo:1,2", "vector:0.1,0.2",
@@ -205,7 +205,7 @@ struct QueryMouthTests {
   func values(text: String) { compare(text, Self.valueMouths, isUnderstood: true) }
 
   @Test(
-    "An invalid value is rejected with its column in every place",
+    "An invalid value is rejected with its column in every part of Hearth",
     arguments: [
       "True", "None", "nil", "nan", "Infinity", "inf", "+5", ".5", "5.", "2026-03-02", "2026-3-2", "int:5", "bool:true",
       "timestmp:2026-03-02", "'x", "\"x", "[1,", "[True]", "{", "integer:x", "double:x",
@@ -213,7 +213,7 @@ struct QueryMouthTests {
   func refusedValues(text: String) { compare(text, Self.valueMouths, isUnderstood: false) }
 
   @Test(
-    "A duration means the same in every place",
+    "A duration means the same in every part of Hearth",
     arguments: [
       ("30", Duration.seconds(30)), ("30s", .seconds(30)), ("5m", .seconds(300)), ("1h30m", .seconds(5400)),
       ("500ms", .milliseconds(500)), ("1.5s", .milliseconds(1500)), ("30x", nil), ("1h30", nil), ("5 s", nil),

@@ -53,7 +53,7 @@ struct RecordingTests {
     return session
   }
 
-  @Test("Negative numbers in a recording are read, as for time zones and the mouse")
+  @Test("Negative numbers in a recording are read, for example in time zones")
   func negativeNumbers() throws {
     let session = Self.session(1, steps: 1)
     var configuration = session.initial.configuration

@@ -54,7 +54,7 @@ struct ResultTableTests {
     #expect(lines.last?.contains("limit 2 ╌╌ left a: beyond the limit · 00:01:02") == true)
   }
 
-  @Test("No more rows than the terminal has are drawn, and none is wider")
+  @Test("Drawn rows never exceed the terminal's height or width")
   func bounded() {
     let query = Query(path: ResourcePath("orders"))
     var table = ResultTable(query, utcOffset: 0)

@@ -50,7 +50,7 @@ struct SessionLinesTests {
 
   private func text(_ value: JSONSyntax?) -> String? { value?.lineText }
 
-  @Test("The queue prints pending and set-aside writes, and the feed one line per row")
+  @Test("The queue prints pending and set-aside writes; the feed prints a line per row")
   func parts() throws {
     let state = session()
     let queue = try parsed(try #require(SessionLines.lines(of: .queue, state).first))
@@ -197,7 +197,7 @@ struct SessionLinesTests {
     #expect(lines.contains { $0.contains("owner = \"ada\"") }, "\(lines)")
   }
 
-  @Test("A stream prints each feed row once, and queue and status when they change")
+  @Test("The event stream prints each feed row once, and changes of queue and status")
   func stream() throws {
     var (state, lines) = (session(), SessionLines())
     let first = lines.news(of: state)

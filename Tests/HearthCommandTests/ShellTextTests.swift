@@ -106,7 +106,7 @@ import Testing
   }
 
   @Test(
-    "A completed word is quoted so that it reads back",
+    "A completed word is quoted so that the shell reads it back unchanged",
     arguments: ["plain", "a b", "it's", #"\"#, "{x}", "é漢", "$a`"])
   func typed(text: String) throws {
     for opening in [nil, ShellText.Opening.quote("'"), .quote("\"")] {

@@ -51,7 +51,7 @@ struct ShotTests {
     #expect(shot.text(of: view(session.live), as: .ansi).contains("38;2;"))
   }
 
-  @Test("A replayed part of a session ends at the present, wherever it starts")
+  @Test("A part of a session ends at the present, wherever the part starts")
   func parts() {
     let (session, start) = session(seconds: 60)
     for second in [0, 20, 59] {

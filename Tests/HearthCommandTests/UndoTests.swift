@@ -12,7 +12,7 @@ import Testing
 /// Undo and redo, over a client and a backend.
 @Suite("Undo", .timeLimit(.minutes(10))) @MainActor
 struct UndoTests {
-  @Test("Undoing a creation deletes it, and redo recreates it, each with a message")
+  @Test("Undoing a creation deletes the document, and redo recreates it, with a message")
   func creation() async throws {
     try await BridgeHarness.run { test in
       test.bridge.perform(.write([set("orders/a", ["n": 1], .exists(false))]))
@@ -34,7 +34,7 @@ struct UndoTests {
     }
   }
 
-  @Test("Undo restores together the documents that were deleted together")
+  @Test("Documents that were deleted together are restored together")
   func bulk() async throws {
     try await BridgeHarness.run { test in
       let paths = ["orders/a", "orders/b", "orders/c"]
@@ -75,7 +75,7 @@ struct UndoTests {
     return try await test.nextOfHost { if case .undoConflict(let conflict) = $0 { conflict } else { nil } }
   }
 
-  @Test("Undo after a conflict asks, and restores what the write replaced or what it saw", arguments: [true, false])
+  @Test("Undo after a conflict restores the replaced value or the value that was seen", arguments: [true, false])
   func replaced(_ isTheirs: Bool) async throws {
     try await BridgeHarness.run { test in
       var conflict = try await conflicting(test)
@@ -90,7 +90,7 @@ struct UndoTests {
     }
   }
 
-  @Test("If the document changes again, the answer to an undo question is asked for anew")
+  @Test("If the document changes again, undo asks again")
   func staleAnswer() async throws {
     try await BridgeHarness.run { test in
       let conflict = try await conflicting(test)
@@ -103,7 +103,7 @@ struct UndoTests {
     }
   }
 
-  @Test("Undoing a remotely changed field asks first and then proceeds if allowed")
+  @Test("Undoing a remotely changed field asks first, and then proceeds if you agree")
   func conflict() async throws {
     try await BridgeHarness.run { test in
       try await test.others(set("orders/a", ["status": "new"]))

@@ -111,7 +111,7 @@ import Testing
       ])
   }
 
-  @Test("A removed field is in the mask, without a value")
+  @Test("A removed field is in the update mask, without a value")
   func removal() throws {
     let mutation = try update([], removing: [FieldPath("a")])
     #expect(mutation.operation == .patch([:], FieldMask([FieldPath("a")])))
@@ -132,7 +132,7 @@ import Testing
     #expect { try FieldAssignment.parse(text) } throws: { ($0 as? TextError)?.column == column }
   }
 
-  @Test("Merging lists every field that is not a map, and empty maps")
+  @Test("A merge's mask lists empty maps and every field that is not a map")
   func merge() throws {
     let content = try DocumentJSON.parse("{\"a\": {\"b\": 1, \"c\": {}}, \"d\": [1]}", database: database)
     let mutation = WriteText.set(key, content, merge: true)

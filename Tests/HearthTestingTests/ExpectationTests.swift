@@ -21,7 +21,7 @@ struct ExpectationTests {
     throw Failed()
   }
 
-  @Test("A missing expected snapshot reports those received, with seed and time")
+  @Test("A missing snapshot is reported with the received ones, the seed and the time")
   func snapshot() async throws {
     let line = #line + 4
     let failure = try await failure(seed: 42) { stage, client in
@@ -54,7 +54,7 @@ struct ExpectationTests {
     #expect(failure.kind == .notInTime && failure.reason.contains(wanted.description), "\(failure)")
   }
 
-  @Test("Expecting a synced result or no pending writes fails while offline")
+  @Test("While offline, expecting a synced result or no pending writes fails")
   func offline() async throws {
     for wanted in [SnapshotExpectation.synced, .noPendingWrites] {
       let failure = try await failure { _, client in

@@ -45,7 +45,7 @@ struct StageTests {
     }
   }
 
-  @Test("Pending writes survive restarts and kills with their user, faults and network")
+  @Test("Pending writes, user, faults and network survive restarts and kills")
   func lives() async throws {
     try await TestStage.run { stage in
       let client = try await stage.client("phone", user: "ada")

@@ -27,7 +27,7 @@ struct TabTests {
     }
   }
 
-  @Test("An unshared cache rejects another client with a hint on sharing")
+  @Test("An unshared cache rejects another client and suggests sharing")
   func refused() async throws {
     try await TestStage.run { stage in
       let ada = try await stage.client("ada")

@@ -52,7 +52,7 @@ struct AggregationTests {
     }
   }
 
-  @Test("Offline aggregates use the cache with local writes; the server is unavailable")
+  @Test("Offline aggregates use the cache with local writes, and fail for source server")
   func offline() async throws {
     try await TestDatabase.run { test async throws in
       let cities = test.db.collection("cities")
@@ -141,7 +141,7 @@ struct AggregationTests {
     }
   }
 
-  @Test("Missing, excessive and invalid aggregate fields fail, also with a completion")
+  @Test("Missing, excessive and invalid aggregate fields fail, also in a completion")
   func wrongFields() async throws {
     try await TestDatabase.run { test async throws in
       let cities = test.db.collection("cities")

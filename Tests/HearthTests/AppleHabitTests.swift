@@ -67,7 +67,7 @@ struct AppleHabitTests {
     try await db.terminate()
   }
 
-  @Test("An NSError of Firestore's domain converts back, and other domains do not")
+  @Test("An NSError of Firestore's domain converts back, and other NSErrors do not")
   func bridgedBack() {
     let error: any Error = NSError(
       domain: FirestoreErrorDomain, code: 5, userInfo: [NSLocalizedDescriptionKey: "no such document"])

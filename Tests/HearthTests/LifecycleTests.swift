@@ -114,7 +114,7 @@ struct LifecycleTests {
     #expect(await events.next() == nil)
   }
 
-  @Test("A new instance after termination finds the cache and queue")
+  @Test("A new instance after termination finds the earlier cache and queue")
   func newInstance() async throws {
     let durable = DurableApp()
     let first = Firestore.firestore(app: durable.app)

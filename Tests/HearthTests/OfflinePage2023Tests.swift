@@ -146,7 +146,7 @@ struct OfflinePage2023Tests {
     }
   }
 
-  @Test("A deleted document is missing in the cache but unavailable by default offline")
+  @Test("Offline, a deleted document is missing in the cache and unavailable by default")
   func deletedDocumentOffline() async throws {
     try await TestDatabase.run { test async throws in
       _ = try await test.db.document("cities/SF").getDocument()
@@ -159,7 +159,7 @@ struct OfflinePage2023Tests {
     }
   }
 
-  @Test("Offline, a query returns cached documents, even none; from the server it fails")
+  @Test("Offline, a query returns cached documents or none, and fails for source server")
   func getDocumentsOffline() async throws {
     try await TestDatabase.run { test async throws in
       try await test.db.disableNetwork()

@@ -220,7 +220,7 @@ struct TransactionTests {
     }
   }
 
-  @Test("A read after a write fails in both forms of the block")
+  @Test("Reading after a write fails in both forms of the transaction block")
   func readAfterWrite() async throws {
     try await withClients { db, _ async throws in
       let city = db.document("cities/SF")

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Write deadlines and online-only writes", .timeLimit(.minutes(10)))
 struct WriteOptionsTests {
-  @Test("A write not sent before its deadline is canceled and reported; others wait")
+  @Test("A write not sent before its deadline is canceled and reported; other writes wait")
   func deadline() async throws {
     try await TestDatabase.run { test async throws in
       let city = test.db.document("cities/SF")

@@ -86,7 +86,7 @@ struct WriteTests {
     }
   }
 
-  @Test("A batch can be committed once, and invalid arguments are reported then")
+  @Test("A batch can be committed only once, and the commit reports invalid arguments")
   func batchMistakes() async throws {
     try await TestDatabase.run { test async throws in
       let batch = test.db.batch().setData([:], forDocument: test.db.document("cities/A"))

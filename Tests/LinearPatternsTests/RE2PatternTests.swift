@@ -6,7 +6,7 @@ import Testing
 @Suite("RE2 pattern syntax")
 struct RE2PatternTests {
   @Test(
-    "An RE2 pattern matches the whole text or not",
+    "An RE2 pattern is matched against the whole text",
     arguments: [
       ("a.c", "abc", true), ("a.c", "abcd", false), ("b", "abc", false), ("", "", true), ("a|ab", "ab", true),
       (".", "\n", false), ("(?s).", "\n", true), ("(?i)a(?-i)b", "Ab", true), ("(?i)a(?-i)b", "AB", false),

@@ -68,7 +68,7 @@ import Testing
 
   // MARK: Results that start from a target's documents
 
-  @Test("After a user change, a full limit that had a pending write shows later documents")
+  @Test("After a user change, a limit query that lost a write shows later documents")
   func pendingWriteWithinTheLimit() async throws {
     let collecting = ModelClient.Setup(
       isDurable: false, policy: .leastRecentlyUsed(thresholdBytes: 0), maximumLimboResolutions: 1)
@@ -200,7 +200,7 @@ import Testing
     #expect(failure == nil)
   }
 
-  @Test("A document is not pending after a write over its acknowledged one is rejected")
+  @Test("A document is not pending after a write over an acknowledged one is rejected")
   func rejectedOverAcknowledged() async throws {
     let message = key("rooms/r2/msgs/m1")
     let nothing = Mutation(key: message, operation: .patch([:], FieldMask([])), precondition: .exists(true))

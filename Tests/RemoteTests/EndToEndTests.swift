@@ -88,7 +88,8 @@ struct EndToEndTests {
     }
   }
 
-  @Test("Queries, aggregations and transactions return the same results", arguments: World.Way.allCases)
+  @Test(
+    "Queries, aggregations and transactions return the same results over the network", arguments: World.Way.allCases)
   func reads(_ way: World.Way) async throws {
     try await World.run(way) { db, other in
       for number in 0..<25 {

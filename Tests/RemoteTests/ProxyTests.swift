@@ -163,7 +163,7 @@ import Testing
     }
   }
 
-  @Test("Calls that are down are unavailable, by type or all, until they are up")
+  @Test("The fault down makes one type of call or all calls unavailable until up")
   func down() async throws {
     try await served { proxy, endpoint in
       let datastore = World(at: endpoint).datastore()

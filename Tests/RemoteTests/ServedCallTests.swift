@@ -106,7 +106,7 @@ struct ServedCallTests {
     #expect(await backend.watchCount == 0)
   }
 
-  @Test("A call's final message arrives unchanged in any script")
+  @Test("A call's error message arrives unchanged, including non-ASCII characters")
   func messages() async throws {
     let key = DocumentKey(unchecked: ResourcePath("c/é%🎉 "))
     let mutation = Mutation(key: key, operation: .patch([:], FieldMask([])), precondition: .exists(true))

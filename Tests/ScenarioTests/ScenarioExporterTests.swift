@@ -166,7 +166,7 @@ struct ScenarioExporterTests {
       ])
   }
 
-  @Test("A rejection becomes a fault, unless the server's data explains it")
+  @Test("A rejection becomes a fault in the scenario, unless the server's data causes it")
   func refusals() {
     let set = Mutation(key: key("a/b"), operation: .set([:]))
     #expect(

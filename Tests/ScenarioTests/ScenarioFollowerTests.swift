@@ -55,7 +55,7 @@ import class Hearth.Client
     try ScenarioParser(database: database).scenario(text, of: "test")
   }
 
-  @Test("Each built-in scenario passes with an observer and prints the same lines", arguments: ShippedScenario.all)
+  @Test("Each built-in scenario passes with an observer, and its output is unchanged", arguments: ShippedScenario.all)
   func same(_ shipped: ShippedScenario) async throws {
     let scenario = try ScenarioParser(database: database).scenario(shipped.text, of: shipped.name)
     let alone = try await lines(scenario)

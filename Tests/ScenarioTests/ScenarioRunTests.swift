@@ -38,7 +38,7 @@ import Testing
     #expect(failure?.status == .failure && failure?.message.hasSuffix("added a/b happened.") == true)
   }
 
-  @Test("An unexpected rejection exits with 1 at the end, an expected one does not")
+  @Test("An unexpected rejection exits with 1 at the end, and an expected one does not")
   func rejections() async throws {
     let failure = try await failure("update a/b n=1")
     #expect(failure?.status == .failure && failure?.message.contains("line 1, update a/b n=1") == true)

@@ -35,7 +35,7 @@ import Testing
       failure?.status == .tryAgain && failure?.message.hasPrefix("test, line \(last), ") == true, "\(failure as Any)")
   }
 
-  @Test("expect estimate looks at the result of the listener that it names")
+  @Test("'expect estimate' checks the result of the listener that it names")
   func estimateOfListener() async throws {
     let start = """
       listen a where n == 1 as mine
@@ -56,7 +56,7 @@ import Testing
     #expect(failure?.message.contains("Missing or insufficient permissions.") == true)
   }
 
-  @Test("A query name that no bundle has exits with 1")
+  @Test("A query name that is in no bundle ends the run with status 1")
   func unnamed() async throws {
     let failure = try await failure("listen named menu")
     #expect(failure?.message.hasSuffix("no loaded bundle has a query named menu.") == true)

@@ -26,7 +26,7 @@ import Testing
   }
 
   @Test(
-    "Sleepers of the same time wake in order, and a canceled one immediately")
+    "Tasks due at the same time wake in order, and a canceled task immediately")
   func ties() async {
     let clock = loop.clock
     let woken = await Task(executorPreference: loop) {

@@ -21,7 +21,7 @@ import Testing
 
   private let cache = FileManager.default.temporaryDirectory.appending(path: "hearth-shared-\(UUID().uuidString)").path
 
-  @Test("Processes killed and stopped on one cache lose and repeat nothing and converge")
+  @Test("Processes killed or stopped on one cache neither lose nor repeat a write")
   func killedAndStopped() async throws {
     let backend = try LocalBackend(
       BackendConfiguration(location: .memory, now: Self.now), on: ServerThread.executor, pause: ServerThread.pause

@@ -108,7 +108,7 @@ import Testing
     }
   }
 
-  @Test("The nesting of TOML is limited, and its length is not", arguments: ["[", "{a=", "a."])
+  @Test("TOML nesting is limited, but the length of a TOML file is not", arguments: ["[", "{a=", "a."])
   func depth(part: String) throws {
     let deep = String(repeating: part, count: 200_000)
     #expect { try TOMLTable(parsing: "x = 1\n" + (part == "a." ? deep : "v = " + deep)) } throws: {

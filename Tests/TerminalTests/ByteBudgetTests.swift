@@ -95,7 +95,7 @@ extension PainterTests {
 
     private func bytes() -> Int { painter.frame(view(state)).count }
 
-    @Test("A first paint costs at most 6 KB, 8 KB with a full feed, and a repeat nothing")
+    @Test("A first paint costs at most 6 KB, or 8 KB with a full feed; a repeat is free")
     mutating func firstPaint() {
       defer { painter.close() }
       #expect((1...6144).contains(bytes()))
@@ -115,7 +115,7 @@ extension PainterTests {
       client(.status(status))
     }
 
-    @Test("An event at the end of the feed costs at most 150 bytes, 250 with later ticks")
+    @Test("An event at the end of the feed costs at most 150 bytes, or 250 with later ticks")
     mutating func feedEvent() {
       defer { painter.close() }
       for number in 0..<40 {
@@ -290,7 +290,7 @@ extension PainterTests {
       #expect(counts.values.allSatisfy { (1...1_400).contains($0) }, "\(counts)")
     }
 
-    @Test("A changed document in the tree costs at most 120 bytes, and fading as many")
+    @Test("A changed document in the tree costs at most 120 bytes, and so does its fading")
     mutating func change() {
       defer { painter.close() }
       // A field that never differed gets its column first.
@@ -318,7 +318,7 @@ extension PainterTests {
     }
 
     @Test(
-      "Moving the selection costs at most 60 bytes, 120 with a highlighted row",
+      "Moving the selection costs at most 60 bytes, or 120 with a highlighted row",
       arguments: [(false, 60), (true, 120)])
     mutating func move(_ isFull: Bool, _ limit: Int) {
       defer { painter.close() }

@@ -79,7 +79,7 @@ extension PainterTests {
     }
 
     @Test(
-      "An event of one of two clients costs at most 1,100 bytes, 200 when stacked",
+      "An event of one of two clients costs at most 1,100 bytes, or 200 if stacked",
       arguments: [(160, 48, 1100), (120, 36, 200)])
     func event(_ width: Int, _ height: Int, _ limit: Int) throws {
       var run = try Run(Size(width: width, height: height))

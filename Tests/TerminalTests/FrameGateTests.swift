@@ -94,7 +94,7 @@ import Testing
     #expect(outcome.isSlow)
   }
 
-  @Test("The first frames measure the line, and later single frames do not")
+  @Test("The first frames measure the line's speed, and later single frames do not")
   func firstFrames() {
     var gate = FrameGate()
     var now = FrameGate.Moment.now

@@ -41,7 +41,7 @@ struct FrameReducerTests {
         == ["\u{1B}[1;4ma\u{1B}[0;1mb"])
   }
 
-  @Test("Scroll margins are kept for the next line, and its blanks are not drawn")
+  @Test("Scroll margins are set once for repeated scrolls, and blanks are not drawn")
   func scrolling() {
     let row = "\u{1B}[3;6r\u{1B}[6;1H\u{1B}[44m\n\u{1B}[1;8r\u{1B}[6;1H\u{1B}[31ma        b\u{1B}[K\u{1B}[m"
     #expect(
@@ -64,7 +64,7 @@ struct FrameReducerTests {
     #expect(Self.reduced(["\u{1B}[2;3Ha\u{1B}[2;49Hb"]) == ["\u{1B}[2;3Ha\u{1B}[2;49Hb"])
   }
 
-  @Test("Leftover state is undone before other programs use the terminal")
+  @Test("Leftover terminal state is undone before other programs use the terminal")
   func finishing() {
     var reducer = FrameReducer(height: 8)
     _ = reducer.reduced(Array("\u{1B}[3;6r\u{1B}[6;1H\u{1B}[44m\n".utf8))

@@ -94,15 +94,15 @@ extension PainterTests {
       .enabled(if: TestSize.isFull))
     func moving() throws { try measure(Size(width: 300, height: 80), 20) }
 
-    @Test("With 90 active listeners the wall costs no more, as lines update less often", .enabled(if: TestSize.isFull))
+    @Test("With 90 active listeners the largest wall still costs at most 5 KB a second", .enabled(if: TestSize.isFull))
     func crowded() throws { try measure(Size(width: 300, height: 80), 90) }
 
     @Test(
-      "On a small screen the wall stays within the same budget",
+      "On a small screen the wall costs at most 5 KB a second",
       arguments: [(Size(width: 80, height: 24), 30), (Size(width: 120, height: 36), 8)])
     func movingSmall(_ size: Size, _ count: Int) throws { try measure(size, count) }
 
-    @Test("With few listeners and tall graphs the wall stays within the same budget")
+    @Test("With few listeners and tall graphs the wall costs at most 5 KB a second")
     func tall() throws { try measure(Size(width: 200, height: 60), 3) }
 
     private func measure(_ size: Size, _ count: Int) throws {

@@ -102,7 +102,7 @@ struct ColorFileTests {
     #expect(ThemeLint.findings(theme).map(\.description) == [])
   }
 
-  @Test("Colors keep their meaning, and a correction uses the file's name of the color")
+  @Test("Colors keep their meaning, and a correction uses the file's name for the color")
   func meanings() throws {
     let (scheme, _) = try ColorFile.scheme(Self.files[0].text, file: "x")
     let (theme, corrections) = try Self.theme(of: scheme)
@@ -131,7 +131,7 @@ struct ColorFileTests {
   }
 
   @Test(
-    "An unknown color file is rejected with the known kinds, a missing color by name",
+    "An unknown color file is rejected with a list of known kinds",
     arguments: [
       ("[window]\nopacity = 1\n", "base16 scheme (YAML with base00 to base0F), or the colors of iTerm2"),
       ("color0 #000000\n", "Alacritty"),

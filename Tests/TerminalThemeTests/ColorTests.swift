@@ -5,7 +5,7 @@ import Testing
 @testable import TerminalTheme
 
 @Suite struct ColorTests {
-  @Test("Hex colors are parsed in both lengths and printed in the long one")
+  @Test("Hex colors are parsed in short and long form and printed in long form")
   func hex() {
     #expect(RGB(hex: "#f80")?.description == "#ff8800")
     #expect(RGB(hex: "#11141a") == RGB(17, 20, 26))

@@ -47,7 +47,7 @@ public struct TestServer: Sendable {
     let key = try db.document(path).deleteMutation().key
     do throws(RPCStatus) {
       guard let document = try await server.lookup([key]).first else {
-        throw RPCStatus(.internal, "The backend gave no answer about \(path).")
+        throw RPCStatus(.internal, "The backend returned no result for \(path).")
       }
       return db.snapshot(atBackend: document)
     } catch { throw FirestoreError(error) }

@@ -35,7 +35,7 @@ struct MCPTools: Sendable {
   private static let reading: [MCPTool] = [
     MCPTool(
       "list", "List the collections of the database, or the collections and documents below a path.",
-      [.init("path", .path, "The path of a collection or document. Without it: the root."), limit(1_000, 100)],
+      [.init("path", .path, "The path of a collection or document. Default: the root."), limit(1_000, 100)],
       .command("ls", json)),
     MCPTool(
       "get", "Get one document as JSON.",
@@ -44,7 +44,7 @@ struct MCPTools: Sendable {
     MCPTool(
       "query", "Get the documents of a collection that match conditions, one JSON object per line.",
       queried + ordered + [
-        .init("select", .texts, as: "--select", "The fields to return. Without it: all fields."), limit(500, 20),
+        .init("select", .texts, as: "--select", "The fields to return. Default: all fields."), limit(500, 20),
       ], .command("get", json)),
     MCPTool(
       "count", "Count the documents of a query, in total or for each value of fields.",
@@ -60,7 +60,7 @@ struct MCPTools: Sendable {
       "watch", "Listen to a document or query for a while. Returns its documents and the changes in that time.",
       queried + [
         .init("seconds", .number(1...30, usual: 5, unit: "s"), as: "--timeout", "How long to listen."),
-        .init("changesOnly", .flag, as: "--no-initial", "Leave out the documents that are there at the start."),
+        .init("changesOnly", .flag, as: "--no-initial", "Skip the documents that exist at the start."),
       ], .command("watch", ["--json"])),
   ]
 
@@ -83,7 +83,7 @@ struct MCPTools: Sendable {
       ruleSource + [
         .init("method", .text, required: true, "get, list, create, update or delete."),
         .init("path", .path, required: true, "The path of the document; for list the path of the collection."),
-        .init("user", .text, "The uid of the user. Without it: a user who is not signed in."),
+        .init("user", .text, "The uid of the user. Default: a user who is not signed in."),
         .init("claims", .object, "The claims of the user's token."),
         .init("data", .object, "The new document, for create and update."),
         .init("stored", .object, "The stored documents, by path: {\"rooms/a\": {\"owner\": \"ada\"}}."),

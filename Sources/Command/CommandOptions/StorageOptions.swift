@@ -53,7 +53,7 @@ package struct StorageOptions: ParsableArguments {
       valueName: "uid"))
   var userID: String?
 
-  @Option(help: ArgumentHelp("More claims of the user's token: '{\"admin\": true}'.", valueName: "json"))
+  @Option(help: ArgumentHelp("Additional claims of the user's token: '{\"admin\": true}'.", valueName: "json"))
   var claims: String?
 
   @Flag(

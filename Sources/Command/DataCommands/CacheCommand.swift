@@ -38,7 +38,7 @@ package struct CollectCommand: AsyncParsableCommand {
       or with --dry-run the counts to remove.
       """)
 
-  @Flag(help: "Only print the counts to remove, for a cache of any size.")
+  @Flag(help: "Only print how much would be removed, even from a cache below its limit.")
   var dryRun = false
 
   @Flag(help: "Print JSON.")

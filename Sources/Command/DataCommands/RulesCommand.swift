@@ -65,8 +65,8 @@ package struct RulesCommand: ParsableCommand {
 
         A line without expect sets defaults for the lines after it. If a decision is not the expected one, the case \
         fails. Failed cases are printed with the line of the rules that decided, and the exit status is 1. The last \
-        line counts the evaluated expressions of the rules and lists the places of the others. The exit status is 65 \
-        if rules or cases cannot be read.
+        line counts the evaluated expressions of the rules and lists the positions of the expressions that were not \
+        evaluated. The exit status is 65 if rules or cases cannot be read.
         """)
 
     @Argument(help: ArgumentHelp("The file of rules.", valueName: "file"))

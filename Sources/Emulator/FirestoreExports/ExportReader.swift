@@ -108,7 +108,7 @@ package struct ExportReader {
   private func checkCount() throws(ExportError) {
     if count < documents {
       throw ExportError(
-        .damaged, location.metadata, "It promises \(documents) documents, but the files next to it have \(count).")
+        .damaged, location.metadata, "It states \(documents) documents, but the files next to it have \(count).")
     }
   }
 }

@@ -215,7 +215,7 @@ protocol ProxiedConnection: AnyObject {
 
 /// Rejects the calls of a connection that use an expired token.
 struct ExpiredToken {
-  static let status = RPCStatus(.unauthenticated, "The token has expired by an injected fault.")
+  static let status = RPCStatus(.unauthenticated, "The token expired because of an injected fault.")
 
   private var lastToken: String?
   /// The rejected token; `.some(nil)` for calls without a token.

@@ -85,7 +85,7 @@ package struct ConditionText {
       filters += Self.flattened(try term())
       cursor.skipSpace()
       if !isAtEnd, Joint.found(at: cursor) == nil {
-        throw TextError(column: cursor.column, "Expected and, or or the end here, found \"\(cursor.found)\".")
+        throw TextError(column: cursor.column, "Expected \"and\", \"or\" or the end here, found \"\(cursor.found)\".")
       }
     } while take(.and)
     return filters.count == 1 ? filters[0] : .and(filters)

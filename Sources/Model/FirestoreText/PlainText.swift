@@ -69,7 +69,7 @@ package enum PlainText {
       (==|!=|<=|>=|=|<|>|\s(in|not-in|(array-)?contains-any)\s*\[|\s(array-)?contains\s)
       /#
     guard let match = text.firstMatch(of: joint) else { return nil }
-    return "Use and, not a comma, before the condition '\(text[match.output.1.startIndex...])'."
+    return "Use \"and\", not a comma, before the condition '\(text[match.output.1.startIndex...])'."
   }
 
   private static func time(_ text: String) -> String? {

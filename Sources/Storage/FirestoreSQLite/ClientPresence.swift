@@ -44,7 +44,7 @@ package final class ClientPresence: Sendable {
       return
     }
     close(descriptor)
-    throw StoreError(.locked, "\(directory) already has the maximum of \(Self.count - 1) clients. End some.")
+    throw StoreError(.locked, "\(directory) already has the maximum of \(Self.count - 1) clients. End one of them.")
   }
 
   deinit {

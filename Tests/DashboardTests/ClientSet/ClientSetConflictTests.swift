@@ -72,7 +72,7 @@ struct ClientSetConflictTests {
     #expect(driver.state("bob").feed.rows.contains { $0.kind == .conflict }, "bob's own row tells it all the same")
   }
 
-  @Test("Later writes and writes to other documents are unrelated to a conflict")
+  @Test("Later writes and writes to other documents do not count as a conflict")
   func unrelated() {
     var driver = ClientSetDriver.shared()
     driver.tell("one", applied(3, update(1), at: 15), at: 15)
@@ -96,7 +96,7 @@ struct ClientSetConflictTests {
         existed: existed.map { [mutation.key: $0] } ?? [:]))
   }
 
-  @Test("An update rejected after another client's delete is reported on both sides")
+  @Test("An update rejected after another client's delete is reported by both clients")
   func refusedUpdate() {
     var driver = ClientSetDriver.shared()
     driver.tell("one", applied(3, Mutation(key: key("cities/SF"), operation: .delete), at: 10), at: 10)

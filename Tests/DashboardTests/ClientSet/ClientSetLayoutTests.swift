@@ -46,7 +46,7 @@ struct ClientSetLayoutTests {
     }
   }
 
-  @Test("Two clients each get the large layout at 200 columns, the medium one at 160")
+  @Test("Two clients each get the large layout at 200 columns and the medium one at 160")
   func classes() {
     for (width, layoutClass) in [(200, LayoutClass.large), (160, .medium)] {
       let layout = ClientSetLayout(size: Size(width: width, height: 60), count: 2, focus: 1)
@@ -54,7 +54,7 @@ struct ClientSetLayoutTests {
     }
   }
 
-  @Test("A dialog in a small client fills the screen until esc")
+  @Test("A dialog in a client's small area fills the screen until Esc closes it")
   func dialog() {
     var driver = ClientSetDriver.shared(Size(width: 60, height: 16))
     driver.press(":")
@@ -79,7 +79,7 @@ struct ClientSetLayoutTests {
   }
 
   @Test(
-    "Every row fills the screen, and the first names the clients and the focus",
+    "Every row fills the screen, and the first row names the clients and the focus",
     arguments: [1, 2, 3])
   func screens(_ others: Int) {
     let names = ["bob", "carl", "dora"].prefix(others)

@@ -89,7 +89,7 @@ struct ClientSetTests {
   }
 
   @Test(
-    "An invalid client is rejected with a reason that names it",
+    "An invalid client command is rejected with the reason",
     arguments: [
       ("client add bob", "bob is already a client"),
       ("client add one", "one is the first client"),
@@ -185,7 +185,7 @@ struct ClientSetTests {
     #expect(driver.state.toasts.contains { $0.text.contains("there is only the client of shop") })
   }
 
-  @Test("A client that cannot open is removed from the screen with the reason")
+  @Test("A client that cannot open is removed from the screen, and the reason is shown")
   func givenUp() throws {
     var driver = ClientSetDriver.shared()
     let result = driver.clientSet.giveUp(try #require(driver.number("bob")), because: "no room", at: at(1))
@@ -206,7 +206,7 @@ struct ClientSetTests {
     #expect(driver.focus == "one" && driver.state("one").past == nil)
   }
 
-  @Test("Client commands work in -e and are completed in the palette")
+  @Test("Client commands work with -e and are completed in the palette")
   func typed() throws {
     #expect(try TypedCommand.commands(in: "client add bob; client one").count == 2)
     #expect(throws: TextError.self) { try TypedCommand.commands(in: "client") }

@@ -57,7 +57,7 @@ import Testing
     return clientSet
   }
 
-  @Test("In a scenario a write's age is measured by the screen's clock")
+  @Test("In a scenario a write's age is measured with the dashboard's clock")
   func ages() {
     var program = AttachedProgram(process: 1, name: "counters", allowsControl: false)
     program.isScenario = true
@@ -80,7 +80,7 @@ import Testing
 
   // MARK: Keys
 
-  @Test("space pauses and resumes, + and - change the pace, and n runs the next step")
+  @Test("Space pauses and resumes, + and - change the pace, and n runs the next step")
   func keys() {
     var clientSet = clientSet()
     #expect(clientSet.play?.isPlaying == true && clientSet.play?.paceText == "1 s")
@@ -98,7 +98,7 @@ import Testing
     #expect(clientSet.play?.paceText == "3 s")
   }
 
-  @Test("With --step, each space runs one step")
+  @Test("With --step, pressing Space runs one step")
   func stepped() {
     var clientSet = clientSet(isStepped: true)
     #expect(clientSet.play?.isPlaying == false)
@@ -113,7 +113,7 @@ import Testing
     #expect(quit.effects.map(\.item) == [.terminal(.quit(code: 0))])
   }
 
-  @Test("During a scenario, keys that change its state are rejected with a message")
+  @Test("During a scenario, keys that would change its data are rejected with a message")
   func refusals() {
     for command in ["toggle-network", "listen a", "client add carol", "calm", "record x"] {
       var clientSet = clientSet()
@@ -126,7 +126,7 @@ import Testing
     #expect(clientSet.focused.name == "bob")
   }
 
-  @Test("scenario NAME plays a built-in scenario, and an unknown name gets a suggestion")
+  @Test("'scenario NAME' plays a built-in scenario, and an unknown name gets a suggestion")
   func palette() {
     var driver = Driver()
     driver.state.configuration.scenarios = [ScenarioTitle(name: "conflict", summary: "Two write.")]
@@ -141,7 +141,7 @@ import Testing
 
   // MARK: The feed
 
-  @Test("Each step and the end have a row in every client's feed")
+  @Test("Each step and the end of a scenario have a row in every client's feed")
   func feed() {
     let clientSet = clientSet(Size(width: 120, height: 36), done: 2, .failed("it did not hold"))
     for member in clientSet.members {

@@ -88,7 +88,7 @@ extension FieldEditorTests {
     #expect(Self.sent(&driver)?.base["count"] == 3, "what its author saw")
   }
 
-  @Test("If $EDITOR changes nothing, the field editor returns with its edits")
+  @Test("If $EDITOR changes nothing, the field editor reopens with its earlier edits")
   func gaveUp() {
     var driver = Self.opened(at: ["count"])
     Self.retype("5", &driver)

@@ -49,7 +49,7 @@ extension FieldEditorTests {
     #expect(driver.screen.contains("nested more than 20 levels"))
   }
 
-  @Test("Closing with unsent edits asks first, and enter keeps the edits", arguments: ["esc", "ctrl-c"])
+  @Test("Closing with unsent edits asks first, and Enter keeps the edits", arguments: ["esc", "ctrl-c"])
   func leaving(_ key: String) {
     var driver = Self.opened(at: ["gift"])
     driver.press("space")
@@ -65,7 +65,7 @@ extension FieldEditorTests {
     #expect(driver.state.overlay == nil, "without edits nothing is asked")
   }
 
-  @Test("q and Q do not quit from the editor, and a dialog over it keeps its edits")
+  @Test("q and Q do not quit from the editor, and the edits survive a dialog over it")
   func staying() {
     var driver = Self.opened(at: ["gift"])
     driver.press("space Q")
@@ -79,7 +79,7 @@ extension FieldEditorTests {
     #expect(driver.state.overlay?.fieldEditor?.hasUnsentEdits == true)
   }
 
-  @Test("After a conflict the edits reopen over the current version or as a new document")
+  @Test("After a conflict you can edit the current version or create a new document")
   func conflict() {
     var driver = Self.opened(at: ["count"])
     Self.retype("5", &driver)

@@ -57,7 +57,7 @@ struct FieldEditorTests {
 
   // MARK: Values
 
-  @Test("enter edits a value in place, and only that field is sent")
+  @Test("Enter edits a value in place, and only that field is sent")
   func value() {
     var driver = Self.driver()
     driver.press("0 g enter")
@@ -113,7 +113,7 @@ struct FieldEditorTests {
     #expect(Self.sent(&driver)?.fields["fresh"] == .string("TRUE"))
   }
 
-  @Test("enter on a value moves to the next row; after a new field it adds another")
+  @Test("Enter on a value moves to the next row, and after a new field adds another field")
   func goingOn() {
     var driver = Self.opened(at: ["count"])
     driver.press("enter ctrl-u")
@@ -159,7 +159,7 @@ struct FieldEditorTests {
     #expect(Self.sent(&driver)?.fields["count"] == .double(3))
   }
 
-  @Test("space toggles a boolean, and null and server times accept no input")
+  @Test("Space toggles a boolean, and null and server times accept no input")
   func quick() {
     var driver = Self.opened(at: ["gift"])
     driver.press("space")
@@ -221,7 +221,7 @@ struct FieldEditorTests {
         == Mutation(key: Self.order.key, operation: .set(fields), precondition: .exists(true)))
   }
 
-  @Test("Typing and pasting are rejected where text would be too long for a line")
+  @Test("Typing and pasting are rejected if the text would be too long to edit")
   func long() {
     let long = String(repeating: "x", count: 30_000)
     var driver = Self.driver(Size(width: 80, height: 24), document("orders/a", ["text": .string(long)]))

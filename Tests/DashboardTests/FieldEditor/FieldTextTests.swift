@@ -26,7 +26,7 @@ struct FieldTextTests {
   }
 
   @Test(
-    "Text in the field editor is parsed by the field's type",
+    "Text in the field editor is parsed according to the field's type",
     arguments: [
       (.double, "5", .double(5)), (.double, "inf", .double(.infinity)), (.double, "-.5e1", .double(-5)),
       (.integer, "+7", .integer(7)), (.increment, "2", .integer(2)), (.increment, "2.0", .double(2)),

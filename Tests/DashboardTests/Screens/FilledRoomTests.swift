@@ -126,7 +126,8 @@ struct FilledRoomTests {
       ])
   }
 
-  @Test("At most 35 % of a screen is empty, and 25 % of a large screen in use", arguments: Main.allCases, sizes)
+  @Test(
+    "At most 35 % of a screen is empty, and at most 25 % of a large screen with data", arguments: Main.allCases, sizes)
   func filled(_ main: Main, _ size: Size) {
     let state = main.state(size)
     let canvas = view(state)

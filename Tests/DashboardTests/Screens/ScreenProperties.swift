@@ -86,7 +86,7 @@ struct ScreenProperties {
     }
   }
 
-  @Test("Focus changes only titles, gutters, the selected write's marks and the footer")
+  @Test("Moving the focus changes only titles, gutters, marks of the write and the footer")
   func focus() {
     let size = Size(width: 120, height: 36)
     var scene = Shop.offline(size, .unicode)

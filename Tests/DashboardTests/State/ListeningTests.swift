@@ -23,7 +23,7 @@ struct ListeningTests {
       count: changes.count, causes: [])
   }
 
-  @Test("Listener tags are unique, even after stops, replacements and imports")
+  @Test("Listener tags are unique, even after listeners are stopped, replaced or imported")
   func tags() {
     var listening = Listening()
     let first = listening.start(Self.definition("a")).tag

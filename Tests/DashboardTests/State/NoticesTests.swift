@@ -8,7 +8,7 @@ import Testing
 
 @Suite("User messages")
 struct NoticesTests {
-  @Test("The end of an attachment keeps its first reason")
+  @Test("An ended attachment keeps the first reason for its end")
   func attachment() {
     var attachment = AttachmentState()
     #expect(!attachment.isOver)

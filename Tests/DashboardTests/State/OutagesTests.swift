@@ -32,7 +32,7 @@ struct OutagesTests {
     #expect(outages.recentCount(at: at(6)) == 1)
   }
 
-  @Test("A scheduled reconnect runs once, and not if you went online yourself")
+  @Test("A scheduled reconnect runs once, but not if you went online earlier")
   func networkReturn() {
     var outages = Outages()
     outages.scheduleReturn(at: at(30))
@@ -49,7 +49,7 @@ struct OutagesTests {
     #expect(!isDue)
   }
 
-  @Test("Write responses are found by batch, and all are dropped above the limit")
+  @Test("Write responses are found by batch, and all are dropped when they exceed a limit")
   func answers() {
     var outages = Outages()
     for batch in 0...256 { outages.noteAnswer(to: BatchID(Int64(batch)), after: .milliseconds(9), at: at(1)) }
@@ -73,7 +73,7 @@ struct OutagesTests {
     #expect(reconnection.isSettled && reconnection.isWorthACard)
   }
 
-  @Test("The outage card disappears on time, and its feed row waits until all is settled")
+  @Test("The outage card closes on time, and its feed row waits for the write responses")
   func card() {
     var outages = Outages()
     outages.begin(Reconnection(from: at(0)))
@@ -92,7 +92,7 @@ struct OutagesTests {
     #expect(outages.card?.start == nil && outages.nextChange == nil && outages.untold(at: at(15))?.row == nil)
   }
 
-  @Test("Only the newest outage summary changes, and each is found by its row")
+  @Test("Only the newest outage summary changes, and each summary is found by its row")
   func accounts() {
     var outages = Outages()
     let none = outages.changeLast { $0.noteCancelled(BatchID(1)) }

@@ -9,7 +9,7 @@ import Testing
 @Suite("Multi-key input state")
 struct TypingTests {
   @Test(
-    "A row number starts with a digit that names no pane, and is read once",
+    "A row number starts with a digit that names no pane, and is used only once",
     arguments: [("12", nil), ("5", 5), ("50x", 50), ("9142", 9142), ("٥", nil), ("9999999999999", 999_999_999)])
   func row(text: String, row: Int?) {
     var typing = Typing()

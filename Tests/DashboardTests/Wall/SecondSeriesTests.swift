@@ -48,7 +48,7 @@ struct SecondSeriesTests {
     }
   }
 
-  @Test("If the clock is set back, the whole per-second series moves")
+  @Test("If the clock is set back, the whole per-second series moves with it")
   func moved() {
     var series = SecondSeries()
     series.add(2, at: at(10))

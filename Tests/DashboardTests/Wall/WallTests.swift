@@ -129,7 +129,7 @@ struct WallTests {
     #expect(driver.state.nextTick > at(201))
   }
 
-  @Test("M and esc close the wall, and the configuration can open it at start")
+  @Test("M and Esc close the wall, and the configuration can open it at start")
   func opening() {
     var (driver, _) = driver(1)
     driver.press("M")

@@ -34,7 +34,7 @@ extension [UInt8] {
     for text in texts { session.append(Array(text.utf8)) }
   }
 
-  @Test("The first message, a frame and a POST response equal the emulator's")
+  @Test("The first message, a frame and a POST response match the emulator's bytes")
   func frames() throws {
     #expect(
       ChannelSession.greeting("0eNMJpbB-l-MM0IAaMg4Kw==").text
@@ -122,7 +122,7 @@ extension [UInt8] {
     #expect(session.wantsMore)
   }
 
-  @Test("A silent back channel gets a noop, a buffered one ends, and all are renewed")
+  @Test("A silent back channel gets a noop, and a buffered back channel ends")
   func turns() throws {
     var session = ChannelSession()
     session.open(.streamed)

@@ -20,7 +20,7 @@ import Testing
     try WebChannelRequest(verb, "\(Self.path)?VER=8&\(query)").wish
   }
 
-  @Test("The web SDK's first request has headers and a message, later ones only messages")
+  @Test("The web SDK's first request has headers, and later requests have only messages")
   func messages() throws {
     let first = try body(
       "headers=X-Goog-Api-Client%3Agl-js%2F%20fire%2F11%0D%0AContent-Type%3Atext%2Fplain%0D%0A"
@@ -37,7 +37,7 @@ import Testing
     #expect(try body("count=0&ofs=3").messages.isEmpty)
   }
 
-  @Test("An unreadable message fails at its number, and an unreadable form is rejected")
+  @Test("An unreadable message fails alone, and an unreadable form is rejected")
   func faults() throws {
     for text in [
       "req0___data__=%7Bnot", "req0___data__=%7B%22wrong%22%3A1%7D", "req0_type=_badmap", "req0___data__=%FF",
@@ -76,7 +76,7 @@ import Testing
     #expect(throws: RPCStatus.self) { try WebChannelRequest("POST", "/google.firestore.v1.Firestore/Commit/channel") }
   }
 
-  @Test("Any WebChannel address, body or order is accepted or rejected")
+  @Test("Any WebChannel request, in any order, is accepted or rejected without a crash")
   func mutations() throws {
     let seed = UInt64.random(in: .min ... .max)
     var random = SeededGenerator(seed: seed)

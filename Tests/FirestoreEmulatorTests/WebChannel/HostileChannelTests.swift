@@ -26,7 +26,7 @@ import Testing
     #expect(server.channels.count == 0)
   }
 
-  @Test("An unused session ends within a minute with its listeners, a used one does not")
+  @Test("An unused session and its listeners end within a minute; a used session remains")
   func forgotten() throws {
     for _ in 0..<20 { _ = try server.open("Listen", server.form(0, server.listen("c/a"))) }
     let used = try server.open("Listen", server.form(0, server.listen("c/a")))
@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test("An oversized body is rejected early, and one with too many messages afterwards")
+  @Test("A body that is too large or has too many messages is rejected")
   func large() throws {
     let channel = try server.connect()
     try channel.receive(

@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test("A limit may be a message, as SDKs 5.8 to 7.0 send it")
+  @Test("A query limit may be a wrapper message, as SDKs 5.8 to 7.0 send it")
   func limit() throws {
     let server = try BrowserFixture()
     for name in ["a", "b", "d"] { try server.backend.set("c/\(name)", name) }
@@ -36,7 +36,7 @@ import Testing
     #expect(try names(server, query(#","limit":null"#)) == ["a", "b", "d"])
   }
 
-  @Test("A timestamp may be a message in documents, filters and preconditions")
+  @Test("A timestamp may be an object in documents, filters and preconditions")
   func times() throws {
     let server = try BrowserFixture()
     let writer = try server.open("Write", server.form(0, #"{"database":"\#(database.name)"}"#))

@@ -10,7 +10,7 @@ import Testing
 
 @testable import FirestoreEmulator
 
-@Suite("Sessions without reading browsers")
+@Suite("Sessions of browsers that stop reading")
 struct UnreadChannelTests {
   private static let documents = 100
   private static let text = String(repeating: "x", count: 20_000)

@@ -22,7 +22,7 @@ import Testing
     return try JSONArrays(try Chunks(Array(try channel.sentText().utf8)).bytes).elements
   }
 
-  @Test("A back channel sends the emulator's messages in its order, and then changes")
+  @Test("A back channel sends messages in the emulator's order, and then changes")
   func listens() throws {
     let opening = try server.ask("POST", "Listen", "RID=1&CVER=22", server.form(0, server.listen("c/a")))
     #expect(opening.status == "200 OK" && opening.body.hasPrefix("60\n[[0,[\"c\",\""))

@@ -122,7 +122,7 @@ struct MisbehavingPeerTests {
     #expect(try peer.said().isEmpty && peer.channel.isActive)
   }
 
-  @Test("After GOAWAY later calls are unprocessed, and earlier ones finish")
+  @Test("After GOAWAY later calls count as unprocessed, and earlier calls finish")
   func goAway() throws {
     let peer = try HandmadePeer(settings: [0, 3] + TestFrame.bigEndian(4))
     let calls = try (0..<6).map { _ in try peer.begin() }

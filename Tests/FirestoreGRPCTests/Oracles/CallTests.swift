@@ -47,7 +47,7 @@ struct CallTests {
     #expect(times.map { $0?.seconds } == [Samples.version.timestamp.seconds, nil])
   }
 
-  @Test("Documents are returned in request order, missing ones with the read time")
+  @Test("Documents are returned in request order, and missing ones have the read time")
   func lookup() async throws {
     let other = DocumentKey(unchecked: ResourcePath("cities/LA"))
     try await serve(.batchGetDocuments) { _, requests, send in
@@ -77,7 +77,7 @@ struct CallTests {
     }
   }
 
-  @Test("A query's documents arrive in the order sent; messages without one are skipped")
+  @Test("A query's documents arrive in the order sent, and empty messages are skipped")
   func query() async throws {
     try await serve(.runQuery) { _, requests, send in
       for try await request in requests {
@@ -219,7 +219,7 @@ struct CallTests {
     }
   }
 
-  @Test("Missing documents are the listed names that have no times")
+  @Test("A listed name without times is a missing document")
   func missingDocuments() async throws {
     try await serve(.listDocuments) { _, requests, send in
       for try await request in requests {

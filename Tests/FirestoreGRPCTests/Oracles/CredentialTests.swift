@@ -94,7 +94,7 @@ struct CredentialTests {
     #expect(key.isValidSignature(signature, for: content, padding: .insecurePKCS1v1_5))
   }
 
-  @Test("A service account's token is for its host, or for all Google hosts")
+  @Test("A service account token's audience is its host, or one host for all of Google")
   func audience() async throws {
     let path = try serviceAccount()
     let credentials = Credentials.application(file: path, environment: [:], now: { Timestamp(seconds: 0) })
@@ -144,7 +144,7 @@ struct CredentialTests {
     try await server.close()
   }
 
-  @Test("A refresh token is exchanged, and again shortly before the access token expires")
+  @Test("A refresh token is exchanged again shortly before the access token expires")
   func refreshToken() async throws {
     let server = try await TokenServer(answer: Self.grant)
     let path = try user(server)

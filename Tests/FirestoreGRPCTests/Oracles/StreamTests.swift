@@ -129,7 +129,7 @@ struct StreamTests {
   }
 
   @Test(
-    "Every code that ends a stream arrives with its message",
+    "Every status code that ends a stream arrives with its message",
     arguments: StatusCode.allCases.filter { $0 != .ok })
   func codes(_ code: StatusCode) async throws {
     var server = ScriptedServer()

@@ -43,7 +43,8 @@ struct CertificateChainTests {
     func set(_ status: RPCStatus) { self.status = status }
   }
 
-  @Test("A chain to a trusted root is accepted by name and by address", arguments: ["localhost", "127.0.0.1"])
+  @Test(
+    "A certificate chain to a trusted root is accepted by name and by address", arguments: ["localhost", "127.0.0.1"])
   func good(host: String) async throws {
     let files = try IssuedCertificate("server", .server, by: between).files(sending: [between])
     #expect(try await refusal(of: files, trusting: [root], as: host) == nil)
@@ -64,7 +65,7 @@ struct CertificateChainTests {
     }
   }
 
-  @Test("A chain to a trusted root is accepted over IPv6", .enabled(if: hasIPv6))
+  @Test("A certificate chain to a trusted root is accepted over IPv6", .enabled(if: hasIPv6))
   func version6() async throws {
     let files = try IssuedCertificate("server", .server, by: between).files(sending: [between])
     #expect(try await refusal(of: files, trusting: [root], as: "::1", at: "::1") == nil)
@@ -82,7 +83,7 @@ struct CertificateChainTests {
     #expect(status?.message.contains("certificate") == true, "\(what): \(status?.message ?? "accepted")")
   }
 
-  @Test("An incomplete chain or one to another root is rejected")
+  @Test("A certificate chain that is incomplete or has another root is rejected")
   func wrongChains() async throws {
     let server = try IssuedCertificate("server", .server, by: between)
     let stranger = try IssuedCertificate("Root", .authority)
@@ -114,7 +115,8 @@ struct CertificateChainTests {
   }
 
   @Test(
-    "A chain with an expired or not yet valid certificate is rejected", arguments: [-7_200.0 ... -60, 600...3_600])
+    "A certificate chain is rejected if a certificate is expired or not yet valid",
+    arguments: [-7_200.0 ... -60, 600...3_600])
   func wrongTimes(validity: ClosedRange<TimeInterval>) async throws {
     var (late, lateAuthority) = (Terms.server, Terms.authority)
     (late.validity, lateAuthority.validity) = (validity, validity)

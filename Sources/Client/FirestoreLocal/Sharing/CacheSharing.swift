@@ -127,7 +127,7 @@ final class CacheSharing {
   func requireLease() throws(StoreError) {
     if isAlone { return }
     guard try tables.lease()?.holder == id else {
-      throw StoreError(.leaseLost, "Another process that shares the cache now has the connection.")
+      throw StoreError(.leaseLost, "Another process that shares the cache now holds the server connection.")
     }
   }
 

@@ -36,7 +36,7 @@ extension SyncEngine {
       }
       guard let next else {
         throw RPCStatus(
-          .failedPrecondition, "Another program has this cache's streams. Only that program can evict documents.")
+          .failedPrecondition, "Another program holds this cache's connection. Only that program can evict documents.")
       }
       eviction = next
       await pause()

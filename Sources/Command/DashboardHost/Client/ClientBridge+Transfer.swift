@@ -13,7 +13,7 @@ import Foundation
 extension ClientBridge {
   /// Starts an import or export in parallel. It replaces an existing file only if the request says so.
   func transfer(_ request: TransferRequest) {
-    if transferring != nil { return tell(.notice(.info, "One import or export at a time.")) }
+    if transferring != nil { return tell(.notice(.info, "Another import or export is still running.")) }
     if let replacing = request.replacing, FileManager.default.fileExists(atPath: UserPath.absolute(request.file)) {
       let again = Effect.client(.transfer(replacing))
       return tell(

@@ -93,7 +93,7 @@ extension Session {
   }
 
   private func stop<Item>(_ file: FileRecorder<Item>?, _ what: String, _ forget: () -> Void) {
-    guard let file else { return notify(.info, "No \(what) is being made.") }
+    guard let file else { return notify(.info, "No \(what) is in progress.") }
     forget()
     Task {
       await file.finish("stopped by the user")

@@ -126,7 +126,7 @@ extension Session {
       return apply(
         .host(
           .question(
-            title: "Replace a file", body: ["\(file) exists.", "It is replaced as a whole."], action: "Replace",
+            title: "Replace a file", body: ["\(file) exists.", "The whole file is replaced."], action: "Replace",
             HeldEffects([.terminal(save)])), at: .now))
     }
     let database = options.storage.database

@@ -62,9 +62,9 @@ package struct MoveCommand: AsyncParsableCommand, WritingCommand {
     usage: "hearth move <place> <place> [<options>]",
     discussion: """
       Places are the same as in 'hearth copy', without a time. Within a database, one commit deletes a document and \
-      writes it at its new place, so it always exists at exactly one place. In another database it is written first \
-      and then deleted. A document that other clients change in the meantime is not moved. In that case, or if the \
-      move was interrupted, the same command with --overwrite moves the rest.
+      writes it at its new place, so it always exists at exactly one place. To move a document to another database, \
+      the command writes it there first and then deletes it here. A document that other clients change in the meantime \
+      is not moved. In that case, or if the move was interrupted, the same command with --overwrite moves the rest.
 
       Exit status 5, and nothing is written, if the destination is not empty; 4 if there is nothing to move; 75 if \
       documents changed in the meantime and were not moved.

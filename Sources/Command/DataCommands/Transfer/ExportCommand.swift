@@ -31,8 +31,8 @@ package struct ExportCommand: AsyncParsableCommand {
       says so; --live selects this mode.
 
       Exit status: 4 if there is nothing at the path, 69 if the server cannot be reached, 65 if data is damaged or \
-      cannot be imported again, 73 and 74 if the output cannot be created or written, 75 if the backend no longer has \
-      the starting moment.
+      cannot be imported again, 73 and 74 if the output cannot be created or written, 75 if the backend no longer \
+      keeps the documents of that moment.
       """)
 
   @Argument(

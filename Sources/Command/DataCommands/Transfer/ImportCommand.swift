@@ -25,10 +25,12 @@ package struct ImportCommand: AsyncParsableCommand, WritingCommand {
       In values separated by commas, tabs or semicolons, the first row has the column names and determines the \
       separator. The column path has the document's path; with --into the documents are plain. a.b is a field of a \
       map. Types are guessed from the first rows, which --dry-run shows, or set with --types; whole numbers of more \
-      than 64 bits stay text. An empty cell is a missing field, a quoted empty cell an empty text.
+      than 64 bits stay text. An empty cell is a missing field, and a quoted empty cell is an \
+      empty text.
 
-      Also reads the documents of a folder from 'hearth backup', and exports in Google's format, from Cloud Firestore and its emulator: name the folder, or the file in it \
-      that ends with .overall_export_metadata. References within the exported database then point into this one.
+      Also reads the documents of a folder from 'hearth backup', and exports in Google's format, from Cloud Firestore \
+      and its emulator: name the folder, or the file in it that ends with .overall_export_metadata. References within \
+      the exported database then point into this one.
 
       --rename imports to another path: cities=cities2 writes the documents of cities, and everything below them, to \
       cities2, and other documents to their own paths. For an export of one collection, --into does the same. \

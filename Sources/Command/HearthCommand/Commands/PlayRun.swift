@@ -185,7 +185,7 @@ struct PlayWatch: Sendable {
       guard let watch else {
         for watch in watches { watch.stop() }
         throw CommandFailure(
-          .inputOutput, "\(name) cannot be watched. It must be a regular file, and the system needs a free watch.")
+          .inputOutput, "\(name) cannot be watched. It must be a regular file, and inotify must have a free watch.")
       }
       watches.append(watch)
     }

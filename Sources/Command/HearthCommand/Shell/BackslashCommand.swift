@@ -170,7 +170,7 @@ extension ShellSession {
     }
     if let limit = command.largestCount, words.count > limit {
       throw CommandFailure(
-        .usage, "\\\(command.rawValue) does not take \"\(words[limit])\". It is \(command.usage.form).")
+        .usage, "\\\(command.rawValue) does not take \"\(words[limit])\". Use \(command.usage.form).")
     }
     return words
   }

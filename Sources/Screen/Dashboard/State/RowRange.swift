@@ -114,7 +114,7 @@ extension DashboardState {
     let count = "\(grouped(keys.count)) document\(keys.count == 1 ? "" : "s")"
     var body = keys.prefix(5).map(\.path.text)
     if keys.count > 5 { body.append("and \(grouped(keys.count - 5)) more, to \(keys.last?.path.text ?? "")") }
-    body.append("They are deleted in one batch; u undoes it as one. Their subcollections stay.")
+    body.append("They are deleted in one batch; u undoes all of it. Their subcollections stay.")
     if network.isOffline { body.append("You are offline: the delete waits in the queue.") }
     let isReal = configuration.backend.isProduction
     let collections = Set(keys.map(\.collection))

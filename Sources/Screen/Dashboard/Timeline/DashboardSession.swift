@@ -145,7 +145,7 @@ package struct DashboardSession: Sendable {
     if position != past.position { self.past?.move(to: position, in: log) }
     guard position >= log.end else { return }
     self.playback?.stop()
-    say(.info, "The recording ends here. , goes back, q quits.")
+    say(.info, "The recording ends here. Press , to go back or q to quit.")
   }
 
   private mutating func say(_ kind: Toast.Kind, _ text: String) {

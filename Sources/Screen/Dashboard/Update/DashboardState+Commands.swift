@@ -97,7 +97,8 @@ extension DashboardState {
   mutating func goBackOrQuit() -> [Effect] {
     if focus == .detail || screen.isZoomed || focus == .collections && browser.result != nil { return goBack() }
     if let transfer = storage.transfers.running {
-      let rest = transfer.request.isImport ? "The same import continues there next time." : "No file is written."
+      let rest =
+        transfer.request.isImport ? "To continue later, start the same import again." : "No file is written."
       overlay = .confirm(
         Confirmation(
           title: "Quit", body: ["\(transfer.request.title) is still running.", rest], action: "Quit", subject: .quit))

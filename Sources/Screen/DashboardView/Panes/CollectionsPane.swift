@@ -72,7 +72,7 @@ struct CollectionsPane {
     if frame.state.browser.roots == nil { return ["reading the collections"] }
     if frame.state.network.isOffline { return ["no collection is cached", "go online to see the server's data"] }
     if let outage = frame.state.browser.rootsOutage {
-      let again = "Hearth tries again until it is listed."
+      let again = "Hearth tries again until it gets the list."
       return ["no collection is cached", "not listed: \(outage.code.name)"]
         + [outage.message, again].flatMap { WrappedText.lines($0, width: width, glyphs.ellipsis) }
     }
