@@ -162,7 +162,8 @@ extension RequestedQuery {
 }
 
 extension ServedQuery {
-  /// Rejects aggregations that need an index with their fields after the name. Google's servers have no such index.
+  /// Rejects aggregations that need an index with the aggregated fields after the document's name. Google's servers
+  /// have no such index.
   /// - Parameter orderBy: the explicit orders.
   func check(_ aggregations: [Aggregation], ordered orderBy: [OrderBy]) throws(RPCStatus) {
     if let projection { try Self.check(aggregations, selecting: projection) }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Finds matches and the parts that their groups captured (Pike's virtual machine). If several matches start at one
-/// position, the one counts that trying alternatives from left to right would find first.
+/// position, the result is the match that trying alternatives from left to right would find first.
 struct PatternMachine {
   private struct Thread {
     var step: Int

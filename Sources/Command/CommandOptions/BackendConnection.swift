@@ -170,7 +170,7 @@ package struct BackendConnection: Sendable {
     return past
   }
 
-  /// The backend's name in the dashboard, known before it is open.
+  /// The backend's name in the dashboard, known before the backend is open.
   package static func name(_ locations: StorageOptions.Locations) -> ConnectedBackend {
     let (database, named) = (locations.database, locations.connection)
     var backend =

@@ -122,7 +122,7 @@ enum CommandHelp {
     return options(of: given).contains(name)
   }
 
-  /// The names of commands that may follow a path of commands; none if other words precede.
+  /// The names of commands that may follow a path of commands; none if the path contains other words.
   private static func names(below path: ArraySlice<String>) -> [String] {
     var commands = HearthCommand.configuration.subcommands
     for name in path {

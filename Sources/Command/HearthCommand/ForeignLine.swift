@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandOutput
 
-/// Command lines of other programs that have a line here.
+/// Translates command lines of other programs to the equivalent command lines of Hearth.
 enum ForeignLine {
-  /// Other programs' names for these commands.
+  /// Other programs' names for Hearth's commands.
   static let synonyms = [
     "cat": "get", "show": "get", "read": "get", "select": "get", "find": "get", "query": "get", "list": "ls",
     "dir": "ls", "collections": "ls", "rm": "delete", "del": "delete", "remove": "delete", "drop": "delete",
@@ -26,7 +26,7 @@ enum ForeignLine {
     "group": "count",
   ]
 
-  /// Other programs' names for these options.
+  /// Other programs' names for Hearth's options.
   static let optionSynonyms = [
     "--sort": ["--order"], "--orderby": ["--order"], "--fields": ["--select"], "--columns": ["--select"],
     "--projection": ["--select"], "--filter": ["--where"], "--query": ["--where"], "--skip": ["--offset"],
@@ -38,7 +38,7 @@ enum ForeignLine {
     "--snapshot-time": ["--at"], "--all-collections": ["--all"], "--upsert": ["--merge"],
   ]
 
-  /// Options of other programs that no option of these commands replaces, with the way to the same result.
+  /// Options of other programs without an equivalent option in Hearth, each with another way to get the same result.
   static let optionAnswers = [
     "--group-by": "Use 'hearth count PATH --by FIELD'.", "--groupby": "Use 'hearth count PATH --by FIELD'.",
     "-o": outputAnswer, "--output": outputAnswer, "--out": outputAnswer,
@@ -49,7 +49,7 @@ enum ForeignLine {
   private static let completionAnswer =
     "For completion in bash: source <(hearth --generate-completion-script bash); also zsh and fish."
 
-  /// Words of other programs that no command replaces, with the way to the same result.
+  /// Words of other programs without an equivalent command in Hearth, each with another way to get the same result.
   private static let answers = [
     "completion": completionAnswer, "completions": completionAnswer, "autocomplete": completionAnswer,
     "deploy": "Hearth does not deploy. Use 'firebase deploy', or 'hearth serve --rules FILE' to enforce rules locally.",
@@ -60,7 +60,7 @@ enum ForeignLine {
     "use": "Add --project ID or -C CONNECTION to a command, or use 'hearth connections use NAME'.",
   ]
 
-  /// The answer to a word that no command replaces; `nil` for other words.
+  /// The advice for a word without an equivalent command; `nil` for other words.
   static func answer(to words: [String]) -> String? {
     guard let first = words.first, let answer = answers[first.lowercased()] else { return nil }
     return "Unknown command '\(first)'. \(answer)"

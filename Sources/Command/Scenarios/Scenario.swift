@@ -98,8 +98,9 @@ package enum ScenarioState: Sendable {
   case cached(DocumentKey, isThere: Bool)
   /// Whether this client is the one that has the streams, among the clients that share a cache.
   case streams(Bool)
-  /// A document in the cache or in a listener's result. If `exists`, it has pending server timestamps, and meets the
-  /// conditions with this client's estimates of them. Otherwise it has no pending server timestamps.
+  /// A document in the cache or in a listener's result. If `exists` is true, the document must have pending server
+  /// timestamps and meet the conditions with this client's estimates of them. If `exists` is false, the document must
+  /// have no pending server timestamps.
   case estimate(DocumentKey, exists: Bool, [Filter], at: Place)
 
   /// The place to look up a document.

@@ -82,7 +82,7 @@ final class ScenarioClient: Sendable {
 
   /// Adds a write to the queue.
   /// - Parameter failure: the message for a rejection that no step expects.
-  /// - Throws: the reason why the cache cannot store it.
+  /// - Throws: the reason why the cache cannot store the write.
   func write(_ mutations: [Mutation], failure: @escaping @Sendable (RPCStatus) -> String) async throws(RPCStatus) {
     // A completion that is awaited only after the call could be reported after the snapshot that shows it.
     let paths = mutations.map(\.key.path)

@@ -6,8 +6,8 @@ package import FirestoreModel
 package import FirestoreQuery
 import Synchronization
 
-/// The clients' requests and events that a recording has and a scenario can express. Drafts are the intermediate form
-/// between recordings and scenarios.
+/// The clients' requests and events that a recording contains and a scenario can express. Drafts are the intermediate
+/// form between recordings and scenarios.
 package struct ScenarioDraft: Sendable {
   package enum Event: Sendable {
     /// A listener starts. Its tag is unique for the client.

@@ -73,7 +73,7 @@ struct StepText {
     }
   }
 
-  /// Whether both have the same effect, regardless of the order of their transforms.
+  /// Whether two mutations have the same effect, regardless of the order of their transforms.
   private static func isSame(_ left: Mutation, _ right: Mutation) -> Bool {
     func sorted(_ mutation: Mutation) -> Mutation {
       var mutation = mutation

@@ -14,7 +14,7 @@ package final class TokenReader: Sendable {
     package var isValid: @Sendable (String?, [UInt8], [UInt8]) -> Bool
     /// The secret of an administrator; `nil` for none.
     package var owner: String?
-    /// The present time, in seconds since 1970.
+    /// The current time, in seconds since 1970.
     package var now: @Sendable () -> Int64
 
     package init(

@@ -18,7 +18,7 @@ package struct ProxiedClients: Sendable {
     case fault(FaultChange)
     /// A fault hits the client's last write or listener.
     case hit(FaultEvent)
-    /// The proxy cannot report this.
+    /// A description of something that the proxy cannot report.
     case gap(String)
     /// The client disconnected a minute ago and did not return.
     case left

@@ -89,8 +89,8 @@ struct SelectionStrip {
   }
 }
 
-/// The panes that the open document covers, a line each: the important facts, and the number of the key that unfolds
-/// the pane.
+/// The panes that the open document covers, a line each: the important information, and the number of the key that
+/// unfolds the pane.
 struct FoldedPanes {
   let frame: FrameState
   let layout: Layout

@@ -42,7 +42,7 @@ import TerminalCanvas
     return Size(width: Int(columns), height: Int(rows))
   }
 
-  /// Whether the other end was closed.
+  /// Whether the other end of the terminal was closed.
   var isHungUp: Bool {
     var poll = pollfd(fd: descriptor, events: 0, revents: 0)
     return Glibc.poll(&poll, 1, 0) == 1 && poll.revents & Int16(POLLHUP) != 0

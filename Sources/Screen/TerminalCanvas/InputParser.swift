@@ -103,7 +103,7 @@ package struct InputParser: Sendable {
 /// Collects a bracketed paste until `CSI 201 ~`.
 private struct PasteBuffer: Sendable {
   private var bytes: [UInt8] = []
-  /// The count of last bytes that match the beginning of the end mark.
+  /// The count of newest bytes that match the beginning of the end mark.
   private var matched = 0
 
   /// The maximum length of a paste in bytes. The rest is dropped.

@@ -285,7 +285,7 @@ package struct OpenMark: Sendable {
     return true
   }
 
-  /// Sets the mark durably. A failure does not fail the commit; it only prevents that a later crash is reported.
+  /// Sets the mark durably. A failure does not fail the commit. It only means that a later crash is not reported.
   package func set() {
     guard let boot = Self.bootID, Self.contents(files.openMark) != boot else { return }
     let descriptor = open(files.openMark, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)

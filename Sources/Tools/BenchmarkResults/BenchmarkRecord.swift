@@ -128,7 +128,7 @@ extension BenchmarkRecord {
 package struct RecordComparison {
   /// The factor by which a ratio to the floor may exceed the record.
   package static let ratioMargin = 1.25
-  /// The same factor if the entry is from another kind of machine. Caches and kernels differ between machines.
+  /// The factor for an entry from another kind of machine. Caches and kernels differ between machines.
   package static let otherMachineMargin = 2.0
   package static let allocationMargin = 1.1
 

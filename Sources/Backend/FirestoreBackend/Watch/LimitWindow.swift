@@ -35,7 +35,7 @@ struct LimitWindow {
     self.limit = limit
   }
 
-  /// The largest number of held documents: the limit and the same number again, within bounds.
+  /// The maximum number of held documents: the limit, and a reserve of the same size within bounds.
   var capacity: Int { limit + min(max(limit, 16), 256, .max - limit) }
 
   var shownDocuments: ArraySlice<Document> { held.prefix(limit) }

@@ -26,7 +26,7 @@ struct SessionTarget {
     case filling(WindowScan, since: Int64?)
     /// The phase that searches for the documents that the window had in the client's last state. Commits add changes.
     case recalling(WindowScan)
-    /// The phase that sends these documents in their current state. Commits add changes.
+    /// The phase that sends the affected documents in their current state. Commits add changes.
     case telling(ArraySlice<DocumentKey>, alsoOthers: Bool, FilterNeed)
     case live
   }
@@ -67,7 +67,8 @@ struct SessionTarget {
     (phase, expectedCount) = (.starting(nil, resets: !target.isDocumentTarget), nil)
   }
 
-  /// Makes the changes after a version be read when they are sent. The client has everything up to that version.
+  /// Schedules the changes after a version to be read from the log and sent. The client has everything up to that
+  /// version.
   mutating func resume(after version: Int64) {
     let resume = WatchTarget.Resume.readTime(SnapshotVersion(microseconds: version))
     (phase, expectedCount) = (.starting(resume, resets: false), nil)

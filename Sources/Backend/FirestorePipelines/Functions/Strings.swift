@@ -179,7 +179,7 @@ struct StringOrBytes {
     }
   }
 
-  /// A value of the same kind with other bytes. For a text, these must be whole characters.
+  /// A value of the same kind with other bytes. For a text, the bytes must form whole characters.
   func with(_ part: some Sequence<UInt8>) -> StringOrBytes {
     var copy = self
     copy.bytes = Array(part)
@@ -204,7 +204,7 @@ struct StringOrBytes {
     return .string(String(scalars))
   }
 
-  /// Up to `count` characters or bytes from a position on.
+  /// Up to `count` characters or bytes, beginning at a position.
   func slice(_ start: Int, _ count: Int) -> Value {
     guard isText else { return .bytes(Array(bytes.dropFirst(start).prefix(count))) }
     var scalars = String.UnicodeScalarView()

@@ -69,8 +69,8 @@ struct DelimitedDocuments: ~Copyable {
   }
 }
 
-/// A value as the text of a cell. Values that JSON writes in quotes or in a `$` object have neither here. Maps and
-/// lists are JSON.
+/// A value as the text of a cell. Values that JSON writes in quotes or in a `$` object are written without either. Maps
+/// and lists are JSON.
 package enum CellText {
   /// - Parameter database: references into it are written as paths, others as full names.
   package static func text(_ value: Value, in database: DatabaseID) -> String {

@@ -144,7 +144,8 @@ package struct InputBytes {
   }
 }
 
-/// An open file, closed with the last value that reads from it: a shell runs many imports in one process.
+/// An open file. It is closed when the last value that reads from it is released, because a shell runs many imports in
+/// one process.
 private final class InputFile: Sendable {
   let descriptor: Int32
 

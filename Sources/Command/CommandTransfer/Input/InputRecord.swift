@@ -51,7 +51,7 @@ package struct InputPosition: Hashable, Codable, Sendable {
   /// An array or object around documents.
   struct Level: Hashable, Codable, Sendable {
     var container: Container
-    /// The name before it, still encoded as JSON; `nil` in an array and for the outermost.
+    /// The name before the array or object, still encoded as JSON; `nil` inside an array and for the outermost one.
     var name: String?
     /// Whether a comma must precede the next element.
     var followsElement = false

@@ -348,7 +348,7 @@ struct ImportSurvey {
 }
 
 extension ResourcePath {
-  /// The innermost common collection of two collections, which can be one of them.
+  /// The deepest collection that contains both collections. It can be one of the two.
   fileprivate func common(with other: ResourcePath) -> ResourcePath {
     let shared = zip(segments, other.segments).prefix { $0 == $1 }.map { String($0.0) }
     return ResourcePath(segments: shared.count % 2 == 0 ? Array(shared.dropLast()) : shared)

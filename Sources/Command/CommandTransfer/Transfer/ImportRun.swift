@@ -159,7 +159,7 @@ package struct ImportProgressPoint: Sendable {
 
 /// The progress record of an import, in a file that outlives the process.
 struct ImportState: Codable, Hashable {
-  /// The input and destination of the import. Another import does not continue from its progress.
+  /// The input and destination of the import. An import with another identity does not continue from this progress.
   package struct Identity: Codable, Hashable {
     var backend: String
     var database: String
@@ -274,7 +274,8 @@ extension Rejection.Reason {
 }
 
 extension InputRecord {
-  /// The document's own text, or an equivalent line to correct if it had none; empty if it is completely unreadable.
+  /// The text of the document, or an equivalent line to correct if the document had no text of its own; empty if it is
+  /// completely unreadable.
   fileprivate var text: [UInt8] {
     guard let entity else {
       guard let path else { return bytes }

@@ -176,7 +176,7 @@ struct RecursiveDeletion {
     }
   }
 
-  /// Finds the subcollections of a collection's documents once these are deleted.
+  /// Finds the subcollections of a collection's documents once the documents are deleted.
   private mutating func close(_ index: Int) {
     guard let collection = collections[index], collection.isNamed, collection.waiting == 0 else { return }
     collections[index] = nil

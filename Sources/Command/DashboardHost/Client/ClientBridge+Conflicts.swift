@@ -54,8 +54,8 @@ extension ClientBridge {
     seen[batch] = SeenContents(mutations: mutations, contents: contents)
   }
 
-  /// Records the writes that were pending before this session. Their author saw the cache's documents, with the writes
-  /// before each.
+  /// Records the writes that were pending before this session. The author of each write saw the cache's documents with
+  /// the earlier pending writes.
   func noteSeen(by waiting: [PendingWrite]) {
     request { bridge in
       var documents: [DocumentKey: Document] = [:]
@@ -79,7 +79,7 @@ extension ClientBridge {
     }
   }
 
-  /// Discards the contents of an unsuccessful write that the authors of later writes saw.
+  /// Removes an unsuccessful write. Its documents count as unknown in the contents that authors of later writes saw.
   func forgetSeen(with batch: BatchID) {
     guard let ended = seen.removeValue(forKey: batch) else { return }
     for later in seen.keys where later > batch {

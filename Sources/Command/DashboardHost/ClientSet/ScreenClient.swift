@@ -136,7 +136,7 @@ extension Session {
     leaving.append(Task { await client.end() })
   }
 
-  /// Ends all of them, including those removed from the screen.
+  /// Ends all additional clients, including clients that were removed from the screen.
   func endClients() async {
     for client in screenClients.values { await client.end() }
     for task in leaving { await task.value }

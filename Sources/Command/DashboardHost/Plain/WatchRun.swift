@@ -31,7 +31,8 @@ package struct WatchRun: Sendable {
   package let timeout: Duration?
   /// Whether a timeout is a failure even without a goal.
   package let isFailureWhenLate: Bool
-  /// Whether the watch also starts with an unreachable server, with the documents of a cache that the user named.
+  /// Whether the watch can also start while the server is unreachable, with the documents of a cache that the user
+  /// named.
   package let startsFromCache: Bool
   /// Whether the backend is in this process.
   package let isEmbedded: Bool

@@ -84,8 +84,8 @@ extension Session {
   }
 
   /// Applies changes of the user's files. Errors are reported, and the previous values remain.
-  /// - Parameter isAsked: whether the user requested it and expects a reply: if nothing has changed, it says so, with
-  ///   the remaining errors.
+  /// - Parameter isAsked: whether the user requested the reload. If nothing has changed, a message then says so and
+  ///   lists the remaining errors.
   func readAgain(isAsked: Bool = false) {
     let old = preferences
     let new = Preferences.read(options.paths)

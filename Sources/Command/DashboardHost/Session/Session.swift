@@ -52,7 +52,7 @@ package final class Session {
   var isBeginning = false
   /// The listeners to reopen at the next start; `nil` before they are read, and if the session saves none.
   var keptListeners: SavedListeners?
-  /// Listens to root collections when they become known; `nil` if the session does not.
+  /// Listens to root collections when they become known; `nil` if the session does not listen to them.
   var rootListening: RootListening?
   var recorder: FileRecorder<RecordedItem>?
   /// The client whose session is recorded.

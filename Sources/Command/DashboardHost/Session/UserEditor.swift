@@ -22,12 +22,12 @@ package struct UserEditor: Hashable, Sendable {
     text = variable.flatMap { environment[$0] } ?? "vi"
   }
 
-  /// Editors that draw on the terminal. Without one they wait forever.
+  /// Editors that draw on the terminal. Without a terminal they wait forever.
   private static let screenEditors: Set<String> = [
     "vi", "vim", "nvim", "view", "nano", "pico", "micro", "hx", "helix", "kak", "joe", "ne", "mcedit",
   ]
 
-  /// The reason why the editor cannot run, with the remedy; `nil` if it can.
+  /// The reason why the editor cannot run, with the remedy; `nil` if the editor can run.
   /// - Parameter isTerminal: whether input and output are a terminal.
   package func refusal(isTerminal: Bool) -> String? {
     let program = text.split(separator: " ").first?.split(separator: "/").last.map(String.init) ?? text

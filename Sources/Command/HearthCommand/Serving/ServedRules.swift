@@ -179,7 +179,7 @@ struct RequiredIndexes {
   }
 }
 
-/// The way rules judge lists.
+/// The way in which the rules decide on list requests.
 enum RulesProof: String, ExpressibleByArgument, CaseIterable { case query, strict }
 
 /// The values of `--concurrency`.

@@ -103,7 +103,7 @@ enum SystemCommand {
 
   static func run(_ words: [String]) throws(CommandFailure) -> Int32 { wait(for: try start(words)) }
 
-  /// - Parameter input: the descriptor of its standard input; `nil` for this process's own.
+  /// - Parameter input: the descriptor for the program's standard input; `nil` for this process's own input.
   static func start(_ words: [String], input: CInt? = nil) throws(CommandFailure) -> pid_t {
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)

@@ -19,7 +19,7 @@ struct DocumentAccess {
   private(set) var count = 0
   /// The number of reads that were rejected because of the limit.
   private(set) var refusals = 0
-  /// The lookups while a function is recorded, in order; `nil` if none is.
+  /// The lookups while a function is recorded, in order; `nil` if no function is recorded.
   private var recorded: [DocumentKey]?
 
   init(_ request: SharedRequest, _ documents: any RulesDocuments) {

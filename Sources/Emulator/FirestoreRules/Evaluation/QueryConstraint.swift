@@ -2,7 +2,8 @@
 import FirestoreModel
 import FirestoreQuery
 
-/// The facts that a query implies about a field of all possible results, if they do not determine its value.
+/// The conditions that a query implies for a field of all its possible results. They do not determine the field's
+/// value.
 struct QueryConstraint {
   /// The conditions; all of them are true.
   private let conditions: [Condition]
@@ -14,7 +15,8 @@ struct QueryConstraint {
 
   /// Proves that a comparison with a value is true for all possible values of the field.
   /// - Returns: true.
-  /// - Throws: `notKnown` if no single condition implies it. Does not try to prove that it is never true.
+  /// - Throws: `notKnown` if no single condition implies the comparison. Does not try to prove that the comparison is
+  ///   never true.
   func proves(_ sign: BinaryOperator, _ value: RuleValue) throws(RuleFailure) -> Bool {
     if conditions.contains(where: { $0.implies(sign, value) }) { return true }
     throw .notKnown

@@ -8,7 +8,7 @@ import TerminalCanvas
 /// Another program or a playing scenario. The dashboard shows its client.
 package struct AttachedProgram: Hashable, Sendable {
   package var process: Int32
-  /// The number of the client in its process, from 2 on.
+  /// The number of the client in its process, starting at 2; `nil` for the first client.
   package var client: Int?
   package var name: String
   /// Whether the dashboard may control the program's client.

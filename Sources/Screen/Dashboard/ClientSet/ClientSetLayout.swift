@@ -6,12 +6,12 @@ package import TerminalCanvas
 package struct ClientSetLayout: Hashable, Sendable {
   /// The minimum screen width for clients side by side.
   package static let widthSideBySide = 160
-  /// The minimum width of a client next to another.
+  /// The minimum width of each client when clients are side by side.
   private static let leastWidth = 79
 
   /// The row about the clients; empty for a single client or without room.
   package private(set) var line: Rect
-  /// The place of each client; empty for clients that another one covers.
+  /// The rectangle of each client; empty for a client that another one covers.
   package private(set) var places: [Rect]
   /// The columns between clients side by side.
   package private(set) var separators: [Rect]

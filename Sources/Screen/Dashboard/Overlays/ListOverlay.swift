@@ -77,7 +77,7 @@ package struct ListOverlay: Sendable {
     }
   }
 
-  /// The typed text as a filter. An invalid filter is searched for literally, because keys are signs.
+  /// The typed text as a filter. An invalid filter is searched for literally, because key names can be punctuation.
   package var search: RowFilter {
     let text = field?.text ?? ""
     // A help text has no fields, so references can be of any database.

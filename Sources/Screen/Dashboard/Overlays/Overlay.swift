@@ -130,7 +130,7 @@ package struct Confirmation: Sendable {
     /// Pending batches to cancel, and rejected ones to drop.
     case takeBack([BatchID], [BatchID])
     case quit
-    /// A field editor to leave with unsent edits.
+    /// A field editor to close, which discards its unsent edits.
     case dropEdits
     case editAgain(EditRequest)
     case perform([Effect])

@@ -49,7 +49,7 @@ package struct Palette: Sendable {
   package let asksForPath: Bool
   /// The given beginning of the path, such as `cities/`.
   private let givenStart: String
-  /// The recalled command of the history, and the text typed before.
+  /// The index of the command recalled from the history, and the text that was typed before the recall.
   var recalled: Int?
   var draft = ""
 

@@ -153,8 +153,8 @@ package struct WallGeometry {
   }
 }
 
-/// The figures of the wall up to, but not including, a second. The wall draws them, and `hearth wall --json` prints
-/// them.
+/// The figures of the wall up to, but not including, a given second. The wall draws them, and `hearth wall --json`
+/// prints them.
 package struct WallFigures: Sendable {
   package struct Row: Sendable {
     package var listener: ListenerRecord
@@ -162,7 +162,7 @@ package struct WallFigures: Sendable {
     package var isFromCache: Bool
     /// The events of each second, oldest first.
     package var events: [Int]
-    /// The mean of the last seconds.
+    /// The mean count of events per second over the last seconds.
     package var perSecond: Double
     package var mix: ValueMix.Shown?
   }

@@ -22,7 +22,7 @@ package struct Detail: Sendable {
 
   package let key: DocumentKey
   package var tab = Tab.data
-  /// The cached version of the backend.
+  /// The backend's version of the document, as cached.
   package var remote: Document? { didSet { fieldLines = nil } }
   /// The queued writes, combined into one mutation.
   package var overlay: Mutation? { didSet { fieldLines = nil } }

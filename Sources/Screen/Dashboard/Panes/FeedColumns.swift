@@ -37,7 +37,7 @@ package struct FeedColumns {
 
   /// - Parameters:
   ///   - listeners: the names that the listener column must distinguish, which limits its width.
-  ///   - documents: the columns that the paths of their documents need.
+  ///   - documents: the width that the paths of their documents need.
   ///   - hasSources: whether a row is local, cached or pending.
   init(layoutClass: LayoutClass, width: Int, listeners: [String], documents: [Int], hasSources: Bool) {
     self.width = width

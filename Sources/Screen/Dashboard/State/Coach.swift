@@ -35,7 +35,7 @@ package struct Coach: Hashable, Sendable {
     return coach
   }
 
-  /// Continues the guide after another key.
+  /// Cancels the first request to end the guide, because another key was pressed.
   mutating func goOn() { isAsked = false }
 
   /// The instruction of the step, with its key and its visible effect.

@@ -7,8 +7,8 @@ package import TerminalCanvas
 
 /// The whole state of the screen. Only `update` changes it, and only `view` draws it. It has no clock, task or handle.
 ///
-/// Parts with separate rules are values with private state and transitions. The other fields are shared by several
-/// parts.
+/// Parts with separate rules are separate types with private state and transitions. The other fields are shared by
+/// several parts.
 package struct DashboardState: Sendable {
   package var configuration: DashboardConfiguration
   package internal(set) var screen: ScreenShape
@@ -56,7 +56,7 @@ package struct DashboardState: Sendable {
   package static let initialEffects: [Effect] = [.client(.listCollections(below: .root))]
 }
 
-/// Widely used parts of the values above.
+/// Shortcuts to widely used properties of the parts.
 extension DashboardState {
   /// The size of the screen, as last reported.
   package var size: Size { screen.size }

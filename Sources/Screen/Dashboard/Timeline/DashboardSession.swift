@@ -44,7 +44,7 @@ package struct DashboardSession: Sendable {
   /// The state on screen.
   package var shown: DashboardState { past?.shown ?? live }
 
-  /// The shown moment as recorded, on a screen of the viewer's size.
+  /// The shown state as recorded, on a screen of the viewer's size.
   package var asItWas: DashboardState { past?.asItWas ?? live }
 
   /// The next time when the screen changes without an event.
@@ -81,7 +81,7 @@ package struct DashboardSession: Sendable {
       effects: effects.map { OfClient(client, $0) }, happened: happened.map { OfClient(client, $0) })
   }
 
-  /// Applies an action to the present.
+  /// Applies an action to the current state.
   private mutating func happen(_ action: Action) -> [Effect] {
     log.append(action, to: live)
     happened.append(action)
@@ -154,7 +154,7 @@ package struct DashboardSession: Sendable {
     past?.showToasts()
   }
 
-  /// Updates the facts about the moment in the header.
+  /// Updates the information about the shown time in the header.
   private mutating func tell() {
     guard let past else { return }
     var moment = PastMoment(time: past.state.now)
@@ -321,7 +321,6 @@ extension DashboardSession {
     tell()
   }
 
-  /// Moves to a moment.
   package mutating func go(to place: TimelinePlace) {
     perform(.seek(place))
     tell()

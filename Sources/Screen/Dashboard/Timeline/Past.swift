@@ -126,7 +126,7 @@ struct Past: Sendable {
   }
 }
 
-/// The moment on screen instead of the present.
+/// The earlier time that the screen shows instead of the present.
 package struct PastMoment: Hashable, Sendable {
   package struct Replay: Hashable, Sendable {
     /// The count of events up to the shown moment, and the total count.
@@ -140,11 +140,11 @@ package struct PastMoment: Hashable, Sendable {
 
   /// The moment that is shown.
   package var time: Timestamp
-  /// The distance from the present, in this session.
+  /// The seconds between the shown time and the present; used only for the running session.
   package var secondsBehind: Int64 = 0
-  /// The count of the client's events since then, in this session.
+  /// The count of the client's events since the shown time; used only for the running session.
   package var newEvents = 0
-  /// The state of a replay; `nil` for this session.
+  /// The state of the replay; `nil` for the running session.
   package var replay: Replay?
 
   package var isReplay: Bool { replay != nil }

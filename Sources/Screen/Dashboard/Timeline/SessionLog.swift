@@ -117,7 +117,7 @@ package struct SessionLog: Sendable {
     snapshots(of: tag, in: position..<end).first.map { together(with: $0) }
   }
 
-  /// The places of a listener's snapshots.
+  /// The positions of a listener's snapshots.
   func snapshots(of tag: ListenerTag, in range: Range<Int>) -> [Int] {
     range.filter { position in
       guard case .client(.snapshot(let snapshot), _)? = self[position]?.action else { return false }

@@ -10,7 +10,7 @@ package import TerminalCanvas
 package enum Action: Sendable {
   /// A key, the mouse, a paste, a resize or a focus change.
   case input(InputEvent, at: Timestamp)
-  /// The moment of `DashboardState.nextTick` has come.
+  /// The time `DashboardState.nextTick` has been reached.
   case tick(Timestamp)
   /// An event of the client.
   case client(ClientEvent, at: Timestamp)

@@ -4,9 +4,9 @@ import FirestoreClientState
 package import FirestoreModel
 package import FirestoreQuery
 
-/// The loaded part of a collection: about two screens of documents in the order of their names or of a field. Moving
-/// past its edge opens another window, so a collection of a million documents costs as much as one of fifty. The client
-/// sorts small collections in any order. A search holds its matches.
+/// The loaded part of a collection: about two screens of documents, sorted by name or by a field. Moving past its edge
+/// opens another window, so a collection of a million documents costs as much as one of fifty. The client sorts small
+/// collections in any order. During a search, the window holds the matches.
 package struct CollectionWindow: Sendable {
   /// The place of a window in its collection.
   package enum Place: Hashable, Sendable {
@@ -99,7 +99,8 @@ package struct CollectionWindow: Sendable {
   /// Whether there are more documents than the client can sort.
   package var isOutgrown: Bool { isSortedHere && shownOrder.isField && (hasBefore || hasAfter) }
 
-  /// The document where a window starts or ends. A query in the order of a field needs its values.
+  /// The document where a window starts or ends. A query that sorts by a field needs the document's value of that
+  /// field.
   func anchor(of place: Place) -> Document? {
     switch place {
     case .start, .end: nil

@@ -55,7 +55,7 @@ package struct RowFilter: Hashable, Sendable {
     self.terms = terms
   }
 
-  /// - Throws: the error in the text, with its place.
+  /// - Throws: the error in the text, with its position.
   package init(_ text: String, in database: DatabaseID) throws(TextError) {
     var parser = FilterParser(text, in: database)
     self.init(text: text, terms: try parser.terms())

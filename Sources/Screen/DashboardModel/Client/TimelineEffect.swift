@@ -26,16 +26,17 @@ package enum RecordingEffect: Equatable, Sendable {
   case shot(String, without: String?)
 }
 
-/// A moment in the notation of commands.
+/// A position in the session, in the notation of commands.
 package enum TimelinePlace: Equatable, Sendable {
   case start, end
-  /// A time of day since midnight, in the session's zone; `milliseconds` is the last millisecond of the moment.
+  /// A time of day since midnight, in the session's zone. `milliseconds` is the last millisecond that the typed time
+  /// includes.
   case timeOfDay(milliseconds: Int)
   /// A time before the shown moment.
   case ago(seconds: Int)
   /// An event, counted from 1.
   case event(Int)
-  /// A moment of the session.
+  /// A time in the session.
   case moment(Timestamp)
 
   /// Reads `12:04:16`, `12:04`, `12:04:16.250`, `-30s`, `-5m`, `42`, `start` and `end`.
@@ -115,7 +116,7 @@ package struct Playback: Sendable {
 
   package var speed: Speed
   package private(set) var isPlaying: Bool
-  /// A present time, and the recorded moment that was shown then.
+  /// A time on the viewer's clock, and the recorded time that the screen showed then.
   private var anchor: (now: Timestamp, shown: Timestamp)?
 
   package init(speed: Speed, isPlaying: Bool) {

@@ -48,7 +48,7 @@ package struct TextField: Hashable, Sendable {
     characters += tail
   }
 
-  /// Applies an editing key. Returns whether the key is one.
+  /// Applies an editing key. Returns whether the key is an editing key.
   package mutating func edit(_ key: String) -> Bool {
     if isSelected, Self.deletions.contains(key) {
       replaceSelection()

@@ -32,7 +32,7 @@ package struct ChangeSummary {
 
   private var key: DocumentKey { change.document.key }
 
-  /// Whether this device, not the backend, caused the document's present state.
+  /// Whether this device, not the backend, caused the document's current state.
   package var isLocal: Bool {
     if change.after.hasLocalMutations { return true }
     return isRemovalUnexplained ? causes.hasLocalWrite : causes.areCancellations

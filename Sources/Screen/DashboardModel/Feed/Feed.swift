@@ -36,7 +36,7 @@ package struct Feed: Sendable {
   /// tail.
   package private(set) var overwritten = 0
   package private(set) var rate = EventRate()
-  /// The session since its first event.
+  /// The timeline of the session since its first event.
   package private(set) var band = SessionBand()
 
   package init() {}

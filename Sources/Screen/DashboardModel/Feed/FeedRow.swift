@@ -41,7 +41,7 @@ package struct FeedRow: Sendable {
   package var ends: BatchID?
   /// The version of the document in the session's history.
   package var version: Int?
-  /// The count of events in the row. The changes of a flood share one row.
+  /// The count of events in the row. A flood of changes shares one row.
   package var count = 1
   /// The document after the change; `nil` if unknown.
   package var document: Document?

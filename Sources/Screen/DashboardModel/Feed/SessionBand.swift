@@ -39,7 +39,7 @@ package struct SessionBand: Sendable {
       Timestamp(microseconds: start.advanced(seconds: length &* Int64(index + 1)).microseconds &- 1)
     }
 
-    /// The step of a moment; the nearest step for a moment outside.
+    /// The step that contains a time; the nearest step for a time outside the session.
     package func index(of time: Timestamp) -> Int {
       max(0, min(steps.count - 1, Int((time.seconds &- start.seconds) / max(1, length))))
     }

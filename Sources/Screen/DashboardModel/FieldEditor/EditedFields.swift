@@ -8,7 +8,7 @@ package struct EditedFields: Sendable {
   package private(set) var fields: Fields
   /// The values for the server to compute. A field with a transform has its old value in `fields`, or none.
   package private(set) var transforms: [FieldTransform] = []
-  /// The changes, with arrays as a whole.
+  /// The changes. An array counts as one value.
   package private(set) var changes: [FieldChange] = []
 
   package init(base: Fields) {

@@ -23,7 +23,7 @@ package struct FieldEntry: Sendable {
   private let original: String
   private let database: DatabaseID
   private let isInArray: Bool
-  /// Whether the text determines the type, as in `hearth set`, because you chose none.
+  /// Whether the text determines the type, as in `hearth set`, because you chose no type.
   package private(set) var infersKind: Bool
 
   /// - Parameters:
@@ -75,7 +75,7 @@ package struct FieldEntry: Sendable {
     read()
   }
 
-  /// The reason why the entry cannot be accepted, with the place.
+  /// The reason why the entry cannot be accepted, with the position of the error.
   package var problem: String? {
     if case .wrong(let error) = outcome { error.message(in: text.text) } else { nil }
   }

@@ -23,7 +23,7 @@ package struct FieldReview: Sendable {
   /// The title, such as `update orders/a` or `set orders/a`.
   package let title: String
   package let isNew: Bool
-  /// Further facts about the write: the mask and the precondition.
+  /// Further properties of the write: the mask and the precondition.
   package let facts: [String]
   package let rows: [Row]
   /// The reason why the write cannot be sent.

@@ -176,7 +176,7 @@ extension CacheSurvey {
     return "\(ByteText.short(Int(clamping: bytes)))\(empty)\(limit)"
   }
 
-  /// The work of a garbage collection now, and whether one will run.
+  /// The work that a garbage collection would do now, and whether one will run.
   fileprivate var collection: String {
     switch policy {
     case .eager: return "a document is evicted as soon as nothing refers to it"

@@ -125,7 +125,8 @@ extension ReadPrice {
   }
 }
 
-/// The context of a table about a client's internals, for comparison.
+/// Additional data for the tables about a client's internals: the current time, the user's settings, and counts to
+/// compare with.
 package struct InsideContext: Sendable {
   /// The reference time for ages.
   package var now: Timestamp

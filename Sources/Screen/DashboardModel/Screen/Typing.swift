@@ -33,7 +33,7 @@ package struct Typing: Sendable {
 
   // MARK: Rows
 
-  /// Adds a digit to the row number. A pane's digit cannot start one, because it focuses the pane.
+  /// Adds a digit to the row number. A digit that focuses a pane cannot be the first digit of a row number.
   /// - Returns: whether the character is a digit of the row number.
   package mutating func takeDigit(_ character: Character?) -> Bool {
     guard let character, character.isASCII, let digit = character.wholeNumberValue, row != nil || digit > 4 else {
@@ -55,7 +55,7 @@ package struct Typing: Sendable {
   package mutating func wait(for verb: BookmarkVerb) { bookmarkVerb = verb }
 
   /// Ends the wait for a letter.
-  /// - Returns: the use of the current letter.
+  /// - Returns: the use of the current letter; `nil` if no letter was awaited.
   package mutating func takeBookmarkVerb() -> BookmarkVerb? {
     defer { bookmarkVerb = nil }
     return bookmarkVerb

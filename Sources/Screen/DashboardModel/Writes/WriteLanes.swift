@@ -116,7 +116,7 @@ package struct TimeScale: Sendable {
 
   /// The moments, ascending and unique.
   private let moments: [Timestamp]
-  /// The waits between them, in microseconds.
+  /// The waits between the moments, in microseconds.
   private let waits: [Int64]
   private let broken: Set<Int>
 

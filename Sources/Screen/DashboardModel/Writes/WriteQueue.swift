@@ -27,7 +27,7 @@ package struct WriteQueue: Sendable {
   package var cursor = Cursor<BatchID>()
   /// The batch where the selected range starts.
   package var anchor: BatchID?
-  /// Rows that left the queue recently. The list without a batch can arrive before its outcome.
+  /// Rows that left the queue recently. A list that no longer has a batch can arrive before the batch's outcome.
   private var departed: [QueueRow] = []
   private static let departedLimit = 32
   private static let finishedLimit = 100
@@ -233,7 +233,7 @@ package struct WriteQueue: Sendable {
     roomEnd = roomEnd.map(moved)
   }
 
-  /// Drops expired acknowledged rows, then the room of the list.
+  /// Drops expired acknowledged rows, then the space that an empty list still has.
   package mutating func age(to now: Timestamp) {
     if !isEmpty { roomEnd = Timestamp(seconds: now.seconds &+ Self.roomLingering) }
     finished.removeAll { Self.expiry(of: $0) <= now }
