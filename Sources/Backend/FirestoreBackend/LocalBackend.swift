@@ -12,8 +12,8 @@ import SerialExecutors
 /// Every method is one synchronous step on the actor's executor, in the order of arrival. A commit is stored and passed
 /// to all sessions in one step, so each session sees every commit once and completely. An acknowledged commit survives
 /// the death of the process (S10). The actor never waits for a stream: changes that a slow client has not fetched are
-/// merged per document, up to `PendingChanges.maximumCount` documents; beyond that they are read from the log when it
-/// fetches them.
+/// merged per document, up to `PendingChanges.maximumCount` documents. Further changes are read from the log when the
+/// client fetches them.
 package actor LocalBackend {
   /// The executor of the backend.
   package nonisolated let executor: any SerialExecutor

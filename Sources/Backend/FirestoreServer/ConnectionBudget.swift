@@ -96,7 +96,7 @@ package final class ConnectionBudget: Sendable {
 
   /// Suspends until a call may start its work. The turn ends with a call of `end`, or when its last reference is
   /// released.
-  /// - Parameter bytes: the bytes to reserve until the turn ends. They stand for the memory of the call that is not
+  /// - Parameter bytes: the bytes to reserve until the turn ends. They represent the memory of the call that is not
   ///   counted yet.
   /// - Throws: `CancellationError` if the task is canceled or the connection closes first.
   package func turn(reserving bytes: Int) async throws -> Turn {
@@ -109,8 +109,7 @@ package final class ConnectionBudget: Sendable {
     throw CancellationError()
   }
 
-  /// - Parameter bytes: the bytes to reserve until the turn ends. They represent the memory of the call that is not
-  /// counted yet.
+  /// Admits waiting calls. A connection that waits in the server's `line` is admitted only by the server.
   fileprivate func admit(fromLine: Bool = true) {
     if state.value.isInLine, !fromLine { return }
     state.value.isInLine = false
@@ -154,7 +153,7 @@ package final class HeldBytes: Sendable {
     count = .makeBoxSendingValue(0, eventLoop: budget.loop)
   }
 
-  /// Replaces the count. The call must set it to 0 before it ends.
+  /// Replaces the count. The call must set the count to 0 before the call ends.
   package func replace(_ bytes: Int) {
     budget.onLoop { [self] in
       let before = count.value

@@ -162,7 +162,7 @@ package struct BackendConnection: Sendable {
     return try .open(choice, other)
   }
 
-  /// The database at a read time, read-only; the current database for `nil`.
+  /// The database at a read time, read-only. With `nil`, this is the current database.
   package func at(_ time: Timestamp?) -> BackendConnection {
     guard let time else { return self }
     var past = self
@@ -273,7 +273,7 @@ extension EmulatorControl {
     self.init(remote.endpoint, remote.credentials, isTrusting: remote.allowsInsecureCredentials)
   }
 
-  /// `nil` for backends that are not emulators.
+  /// Creates the control of a backend. Returns `nil` for backends that are not emulators.
   package init?(of backend: BackendChoice) {
     guard case .remote(let remote) = backend, !remote.endpoint.isGoogle else { return nil }
     self.init(remote)
@@ -282,7 +282,7 @@ extension EmulatorControl {
 
 /// The name that identifies this process to other processes that use the same data.
 package enum ProgramName {
-  /// `hearth` with its command; in tests, the name of the test program.
+  /// `hearth` with its command. In tests, this is the name of the test program.
   package static let ofProcess: String = {
     guard SharedData.processName == "hearth" else { return SharedData.processName }
     // Only the dashboard runs without a command name, and it accepts only options.

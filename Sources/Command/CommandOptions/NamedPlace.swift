@@ -11,7 +11,7 @@ import struct Hearth.Backend
 /// A place of documents: a database, a path in it, and an optional read time.
 package struct NamedPlace: Sendable {
   package var locations: StorageOptions.Locations
-  /// The path; the root for the whole database, `nil` if the text names only a database.
+  /// The path. The root means the whole database, and `nil` means that the text names only a database.
   package var path: ResourcePath?
   /// The read time of the place; `nil` for now.
   package var time: Timestamp?

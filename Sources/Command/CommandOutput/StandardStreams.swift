@@ -26,7 +26,7 @@ package enum StandardStreams {
 ///
 /// A message that cannot be written is lost: it cannot be reported elsewhere, and the work continues.
 package enum StandardError {
-  /// The longest wait for a slow reader, in milliseconds; then the rest of the message is lost.
+  /// The longest wait for a slow reader, in milliseconds. After this time, the rest of the message is lost.
   private static let patience: Int32 = 1000
 
   package static func write(_ line: ShownText) {

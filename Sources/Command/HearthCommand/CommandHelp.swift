@@ -50,8 +50,8 @@ enum CommandHelp {
     return nil
   }
 
-  /// The parser's error as one line, with the nearest option or command for an unknown one, or with the required word
-  /// order.
+  /// The parser's error as one line. The line suggests the nearest option or command for an unknown one, or states the
+  /// required word order.
   /// - Returns: `nil` without an error.
   static func complaint(_ message: String, arguments: [String]) -> String? {
     guard let first = message.split(separator: "\n").first.map(String.init) else { return nil }

@@ -167,7 +167,7 @@ extension Scenario {
 /// A scenario that ships with the program.
 package struct ShippedScenario: Sendable {
   package let name: String
-  /// One sentence that describes it.
+  /// One sentence that describes the scenario.
   package let summary: String
   package let text: String
 

@@ -33,7 +33,7 @@ final class ScenarioClient: Sendable {
   /// Whether the cache outlives the scenario.
   var isCacheKept: Bool { opening.cache.kept != nil }
 
-  /// The newest listener with that name; any listener for `nil`.
+  /// The newest listener with that name. With `nil`, returns any listener.
   func listener(_ name: String?) -> ListenerProbe? { opening.listeners.last { name == nil || $0.name == name } }
 
   // MARK: Listening

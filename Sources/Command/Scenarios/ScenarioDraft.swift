@@ -29,7 +29,7 @@ package struct ScenarioDraft: Sendable {
 
   package struct Moment: Sendable {
     package var time: Timestamp
-    /// The client; `nil` for the only one.
+    /// The client; `nil` for the only client.
     package var client: String?
     package var event: Event
 

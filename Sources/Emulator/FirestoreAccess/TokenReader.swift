@@ -170,8 +170,8 @@ package final class TokenReader: Sendable {
     }
   }
 
-  /// The error for an invalid token. Without keys, it has the text and code of Google's emulator; with keys, those of
-  /// production.
+  /// The error for an invalid token. Without keys, it has the text and code of Google's emulator. With keys, it has the
+  /// text and code of production.
   private var invalid: RPCStatus {
     if keys != nil {
       return Self.refused("They are neither a token of Firebase Authentication nor the secret of --admin-secret.")

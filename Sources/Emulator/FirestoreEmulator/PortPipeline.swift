@@ -95,7 +95,7 @@ struct PortPipeline: Sendable {
 }
 
 /// Distinguishes HTTP/1 from HTTP/2, which gRPC uses, by the first bytes of a connection: HTTP/2 begins with a preface.
-/// The protocol's handlers then replace this one. A silent client is closed after a short time.
+/// The protocol's handlers then replace this handler. A silent client is closed after a short time.
 ///
 /// ```
 /// connection ──► SpokenProtocolHandler ──┬─ the preface ──────► HTTP/2 … gRPC

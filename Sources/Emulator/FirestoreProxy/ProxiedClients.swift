@@ -24,7 +24,7 @@ package struct ProxiedClients: Sendable {
     case left
   }
 
-  /// An event of the client with this name; without a name, of all clients.
+  /// An event of the client with this name. Without a name, it is an event of all clients.
   package typealias NamedEvent = (client: String?, event: Event)
 
   private struct Target {

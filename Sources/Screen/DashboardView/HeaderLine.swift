@@ -59,7 +59,7 @@ struct HeaderLine {
     return line
   }
 
-  /// Draws the badges of an earlier moment before the identity.
+  /// Draws the badges that mark an earlier time, before the identity.
   private func draw(_ badges: [String], _ width: Int, _ signs: Line, on canvas: inout Canvas) {
     canvas.fill(layout.header, role: .header)
     let name = self.name

@@ -136,7 +136,7 @@ struct FoldedPanes {
     }
   }
 
-  /// A write in two words: its fields if it belongs to the open document, else its document.
+  /// A short text about a write: its fields if it belongs to the open document, else its document.
   private func words(of row: QueueRow) -> String {
     guard let key = row.documents.first, key == frame.state.detail?.key, row.documents.count == 1 else {
       let id = row.documents.first.map { PathText.last($0.path.text, to: 12, glyphs.ellipsis) } ?? ""

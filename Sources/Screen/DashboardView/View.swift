@@ -145,7 +145,7 @@ extension SessionPart {
     package var canvas: Canvas
   }
 
-  /// The screens between two moments.
+  /// The screens between two times.
   /// - Parameter step: the sampling interval in seconds.
   package func screens(from start: Timestamp, to end: Timestamp, step: Double) -> [Screen] {
     var state = state

@@ -330,8 +330,8 @@ enum ModeStrings {
     "\u{1B}[?2026l" + mouseOff + reportsOff + "\u{1B}7\u{1B}[r\u{1B}8\u{1B}[m\u{1B}[?25h\u{1B}[?1049l\u{1B}[?1l\u{1B}>"
 }
 
-/// Draws the links of a canvas over its text (OSC 8). ncurses does not support links, so their text is drawn again
-/// after it. Cursor and colors are saved before and restored afterwards.
+/// Draws the links of a canvas over its text (OSC 8). ncurses does not support links, so the text of a link is drawn
+/// again after ncurses has drawn it. Cursor and colors are saved before and restored afterwards.
 struct LinkPainter {
   /// The bytes for new and removed links, and for links with redrawn text.
   ///

@@ -69,7 +69,8 @@ import TerminalCanvas
     }
   }
 
-  /// Makes bytes arrive one by one, unechoed and unchanged, and leave unchanged. Crashes restore the modes.
+  /// Puts the terminal into raw mode: bytes arrive one by one and without echo, and input and output are unchanged. A
+  /// crash restores the modes.
   func enterRawMode(restoringWith text: String) {
     var modes = savedModes
     cfmakeraw(&modes)

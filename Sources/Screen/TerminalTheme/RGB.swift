@@ -30,7 +30,7 @@ package struct RGB: Hashable, Sendable, CustomStringConvertible {
   /// `0xRRGGBB`.
   package var value: Int { Int(red) << 16 | Int(green) << 8 | Int(blue) }
 
-  /// The same color as linear light, each channel from 0 to 1.
+  /// This color as linear light, each channel from 0 to 1.
   var linear: LinearRGB {
     func light(_ channel: UInt8) -> Double {
       let value = Double(channel) / 255

@@ -103,7 +103,7 @@ package struct ThemeReport: Hashable, Sendable {
   }
 
   package var file: String
-  /// `nil` if there are errors.
+  /// The theme; `nil` if there are errors.
   package var theme: Theme?
   /// All errors, which make the file unusable.
   package var errors: [ThemeError]

@@ -59,7 +59,7 @@ package struct BenchmarkRecord: Codable, Sendable {
     figures[Self.name(line), default: []].append(entry)
   }
 
-  /// The newest entry of a figure for this kind of machine; if there is none, for any machine.
+  /// The newest entry of a figure for this kind of machine. If there is none, this is the newest entry for any machine.
   func newest(_ name: String, of machine: String = Self.machine) -> Entry? {
     let entries = figures[name] ?? []
     return entries.last { $0.machine == machine } ?? entries.last

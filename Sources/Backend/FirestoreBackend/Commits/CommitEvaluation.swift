@@ -16,7 +16,7 @@ struct CommitEvaluation {
 
     let stored: StoredDocument?
     var content: Content
-    /// Whether this commit creates the document, possibly after deleting it; it then gets a new create time.
+    /// Whether this commit creates the document, possibly after deleting it. A created document gets a new create time.
     var isNew: Bool
     /// The number of transforms in the commit so far.
     var transformCount = 0

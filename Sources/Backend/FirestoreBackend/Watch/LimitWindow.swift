@@ -3,8 +3,8 @@ import FirestoreModel
 import FirestoreQuery
 import FirestoreSQLite
 
-/// The documents that a target with a limit shows, and some after them, so that a document that leaves the window can
-/// usually be replaced without reading the store.
+/// The documents that a target with a limit shows, and some documents after them, so that a document that leaves the
+/// window can usually be replaced without reading the store.
 ///
 /// ```
 /// documents in target order:   shown (limit) │ reserve │ not held

@@ -149,8 +149,8 @@ extension LocalBackend {
   /// The number of open watch streams.
   package var watchCount: Int { sessions.count }
 
-  /// Passes a commit to the targets that it could affect. Errors do not undo the commit: they end the session, and its
-  /// client requests its targets again.
+  /// Passes a commit to the targets that it could affect. Errors do not undo the commit. An error ends the session, and
+  /// the session's client requests its targets again.
   func publish(_ transitions: [DocumentTransition], in database: DatabaseID) {
     lookedUpDocuments.note(transitions, in: database)
     if !followers.isEmpty { followers.note(transitions, in: database) }

@@ -62,7 +62,7 @@ struct SessionTarget {
 
   var isLive: Bool { if case .live = phase { true } else { false } }
 
-  /// Starts over; a query's client discards its documents.
+  /// Starts the target over. The client of a query then discards its documents.
   mutating func restart() {
     (phase, expectedCount) = (.starting(nil, resets: !target.isDocumentTarget), nil)
   }

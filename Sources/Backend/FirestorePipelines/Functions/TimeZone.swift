@@ -69,7 +69,7 @@ struct TimeZone: Sendable {
 final class TimeZones: Sendable {
   private static let folder = "/usr/share/zoneinfo/"
   private static let longestFile = 64 << 10
-  /// The maximum number of cached zones. Further zones are read each time.
+  /// The maximum number of cached zones. Zones beyond this number are read from the system each time.
   private static let mostKept = 64
 
   private let known = Mutex<[String: TimeZone]>([:])

@@ -89,8 +89,8 @@ package enum CellText {
 
 /// The format of a line: how the cells of a row are separated and escaped.
 package enum Delimiter: Hashable, Sendable {
-  /// RFC 4180, with a comma or another ASCII character. A cell with the delimiter, a quote or a line end is quoted, as
-  /// is the empty text, which differs from a missing value.
+  /// RFC 4180, with a comma or another ASCII character. A cell with the delimiter, a quote or a line end is quoted. The
+  /// empty text is also quoted, because it differs from a missing value.
   case quoted(UInt8)
   /// Tabs, line ends and backslashes in a cell are escaped: `\t`, `\n`, `\r`, `\\`.
   case tab

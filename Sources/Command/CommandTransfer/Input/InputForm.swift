@@ -9,7 +9,7 @@ package struct InputForm: Hashable, Sendable {
   package var layout: InputLayout = .documents
   /// A sentence about the recognized form; `nil` for the forms that Hearth writes, and for plain documents.
   package var note: String?
-  /// The collection of documents by id, if the text names it; `nil` for others.
+  /// The collection of documents by id, if the text names the collection; otherwise `nil`.
   package var collection: ResourcePath?
 }
 

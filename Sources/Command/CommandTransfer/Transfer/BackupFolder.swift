@@ -32,7 +32,7 @@ package struct BackupFolder: Hashable, Sendable {
   /// The file of the indexes; `nil` without indexes.
   package var indexFile: String? { file("firestore.indexes.json") }
 
-  /// The file of the documents if the path is a backup folder; otherwise the path unchanged.
+  /// Returns the file of the documents if the path is a backup folder. Otherwise returns the path unchanged.
   package static func documents(at path: String) -> String {
     let folder = BackupFolder(path)
     return folder.file("backup.json") != nil && folder.file(documents) != nil ? folder.documentFile : path

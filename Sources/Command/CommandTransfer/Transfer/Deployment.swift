@@ -100,7 +100,7 @@ package struct DeployedIndex: Hashable, Sendable {
   static let ascending = #""order": "ASCENDING""#
   static let descending = #""order": "DESCENDING""#
 
-  /// `nil` for a field without a mode.
+  /// The mode of an entry; `nil` for a field without a mode.
   static func mode(of entry: JSONSyntax) -> String? {
     for name in ["order", "arrayConfig", "vectorConfig"] {
       if let value = entry[name] { return "\"\(name)\": \(value.lineText)" }

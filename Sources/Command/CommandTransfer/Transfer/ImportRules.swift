@@ -179,7 +179,7 @@ package struct ImportRules: Sendable {
     return (try? Self.json(record)).flatMap(Self.exportedPath)
   }
 
-  /// The path of a document whose name precedes it in the file; `nil` for others.
+  /// The path of a document whose name precedes it in the file; `nil` for a document without a preceding name.
   func outerPath(of record: InputRecord) -> ResourcePath? {
     guard let name = record.name, let id = try? Self.text(name) else { return nil }
     if record.collection != nil { return path(of: record) }

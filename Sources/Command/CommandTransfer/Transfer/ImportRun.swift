@@ -37,7 +37,7 @@ struct ImportRun {
   private(set) var recognized = RecognizedForms()
   /// Documents whose path appeared earlier in this run.
   private(set) var repeated = 0
-  /// The hashes of the paths so far, with eight bytes each: the paths themselves could take a gigabyte.
+  /// The hashes of the paths so far. A hash takes eight bytes, while the paths themselves could take a gigabyte.
   private var seen: Set<Int> = []
   private var parsed: [Int: ParsedBatch] = [:]
   private var committed: [Int: ParsedBatch] = [:]
@@ -47,7 +47,7 @@ struct ImportRun {
   private var nextToRecord = 0
   /// The renames that have not matched any document yet.
   private(set) var unusedRenames: [CollectionRename]
-  /// Whether the import stops at a document: everything before it is written, and nothing after it.
+  /// Whether the import stops at a document. Everything before the document is written, and nothing after it.
   private var isStopped = false
 
   private enum Step: Sendable {

@@ -54,7 +54,7 @@ package struct DocumentCopy: Sendable {
     self.overwrites = overwrites
   }
 
-  /// The path of a copy: inside the named path, if one is a collection and the other a document.
+  /// The path of a copy. If one path is a collection and the other a document, the copy is inside the named path.
   package static func destination(of source: ResourcePath, _ named: ResourcePath) -> ResourcePath {
     source.isDocument == named.isDocument ? named : named.appending(source.last)
   }

@@ -38,7 +38,7 @@ struct RecursiveDeletion {
 
   private struct Collection {
     let path: ResourcePath
-    /// Documents with known names that are not yet deleted.
+    /// Documents whose names are known and that are not yet deleted.
     var waiting = 0
     var isNamed = false
   }

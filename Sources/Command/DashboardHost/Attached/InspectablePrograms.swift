@@ -30,7 +30,7 @@ package struct InspectablePrograms {
     case program(InspectionGreeting, InspectionLink)
     /// A program with another protocol version.
     case other(InspectionGreeting.Core)
-    /// A process that listens but sends no greeting: it is stopped, or is another kind of program.
+    /// A process that listens but sends no greeting. It is stopped, or it is another kind of program.
     case silent
     case stranger(UInt32)
   }

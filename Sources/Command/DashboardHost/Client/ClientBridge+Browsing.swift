@@ -166,7 +166,7 @@ extension ClientBridge {
 }
 
 /// The last listed collections by their parent path. Several listings of one path may run concurrently. The reply to an
-/// older request never replaces the reply to a newer one: that would remove the user's selection.
+/// older request never replaces the reply to a newer one, because that would remove the user's selection.
 struct ListedCollections {
   /// The position of a listing in starting order.
   struct Number: Comparable {
@@ -188,7 +188,7 @@ struct ListedCollections {
 
   subscript(parent: ResourcePath) -> Set<String>? { listed[parent]?.ids }
 
-  /// Starts a listing, newer than all before it.
+  /// Starts a listing that is newer than all earlier listings.
   mutating func begin() -> Number {
     begun += 1
     return Number(value: begun)

@@ -163,8 +163,8 @@ extension ClientBridge {
 
 /// Replies to writes, for the other clients of a screen.
 extension ClientBridge {
-  /// Reports the reply to a write with the values that its author saw. A reply can arrive before those values are
-  /// recorded. It is then reported, with its conflict, when the write's own work is complete.
+  /// Reports the reply to a write with the values that its author saw. If a reply arrives before those values are
+  /// recorded, it is reported later, with its conflict, when the write's own work is complete.
   func tellAnswer(_ outcome: WriteOutcome) {
     if let seen = seen[outcome.batch] { return tell(outcome, seen) }
     guard let lastWrite else { return }

@@ -51,7 +51,8 @@ package enum DocumentEdit {
     }
   }
 
-  /// The smallest set of paths whose values differ. In maps that exist on both sides, these are the inner paths.
+  /// The smallest set of paths whose values differ. For maps that exist on both sides, the set contains the inner
+  /// paths.
   static func changedPaths(from before: Fields, to after: Fields, at prefix: [String] = []) -> [FieldPath] {
     var names = before.entries.map(\.name)
     for entry in after.entries where before[entry.name] == nil { names.append(entry.name) }
@@ -167,7 +168,7 @@ extension DocumentEdit {
     /// The paths of the fields that the edit replaces.
     var written: Set<FieldPath>
     var before: Fields
-    /// Fields that the server had yet to compute when the edit began.
+    /// Fields that the server still had to compute when the edit began.
     var unresolved: Set<FieldPath>
     var mine: Fields
     /// The fields as shown in a conflict.

@@ -13,7 +13,7 @@ import class Hearth.Client
 @MainActor
 final class ScenarioPlayback {
   enum Event {
-    /// A step waits to run; with the world's time, if that is simulated.
+    /// A step waits to run. The value is the world's time if that is simulated, otherwise `nil`.
     case waiting(at: Timestamp?)
     /// A step starts.
     case begun(ScenarioStep)

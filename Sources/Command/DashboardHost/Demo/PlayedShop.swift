@@ -9,10 +9,10 @@ import FirestoreQuery
 import Scenarios
 import TerminalCanvas
 
-/// A dashboard on a simulated shop. Its clock is set by hand and determines the client events, so a moment is the same
-/// screen on every machine.
+/// A dashboard on a simulated shop. Its clock is set by hand and determines the client events, so the same time gives
+/// the same screen on every machine.
 package struct PlayedShop {
-  /// A moment of the shop. Each case is later than the previous one.
+  /// A scene of the shop. Each case is later than the previous one.
   package enum Scene: String, ExpressibleByArgument, CaseIterable, Comparable {
     /// Three listeners and a shop with sales.
     case online

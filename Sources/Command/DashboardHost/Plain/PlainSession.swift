@@ -38,7 +38,7 @@ package final class PlainSession {
     /// The folder that records the databases that the demo may write to.
     package var stateFolder: String
     package var startsOffline: Bool
-    /// The listeners; none for every collection at the root.
+    /// The listeners. If there are none, the session listens to every collection at the root.
     package var listeners: [ListenerDefinition]
     package var keymap: Keymap
     /// Messages for the user at the start.

@@ -46,7 +46,7 @@ package enum PlainSubject: String, CaseIterable, Hashable, Sendable {
   case requests
 }
 
-/// The unconsumed events, oldest first; only the newest if there are more than `limit`.
+/// The unconsumed events, oldest first. If there are more than `limit`, only the newest are stored.
 struct PlainEvents: Sendable {
   static let limit = 10_000
 

@@ -15,7 +15,7 @@ struct Clipboard: Sendable {
     var name: String
     var arguments: [String]
 
-    /// The name in messages: for a shell, the name of the program that it runs.
+    /// The name in messages. For a shell, this is the name of the program that it runs.
     var title: String {
       guard name == "sh", let line = arguments.last else { return name }
       return line.split(separator: " ").first.map { String($0) } ?? name

@@ -110,7 +110,7 @@ struct ListenerBlock {
   private static let header = "[[listener]]"
   private static let keys = ["name", "path", "group", "where", "order", "limit", "source", "metadata"]
 
-  /// The line of the header; for lines before any header, the first non-empty line.
+  /// The line of the header. For lines before any header, this is the first non-empty line.
   let firstLine: Int
   private let hasHeader: Bool
   private let text: String

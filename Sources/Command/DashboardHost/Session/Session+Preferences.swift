@@ -44,7 +44,7 @@ extension Session {
     notify(.info, "Theme \(slug) until you quit: \(preferences.fileName)\(line) says \(configured).")
   }
 
-  /// Saves the palette's commands. If they cannot be written, they remain until the session ends.
+  /// Saves the palette's commands. If the file cannot be written, the commands remain available until the session ends.
   func rememberCommands(_ commands: [String]) {
     preferences.remembered.commands = commands
     do { try preferences.remembered.write(options.paths.memoryFile) } catch {
@@ -136,8 +136,8 @@ extension Session {
     }
   }
 
-  /// The theme to show now; `nil` if it is invalid. It is a new theme only if the configuration names another one.
-  /// Otherwise it is the current theme, reloaded from its file.
+  /// The theme to show now; `nil` if it is invalid. A new theme is chosen only if the configuration names another
+  /// theme. Otherwise the current theme is reloaded from its file.
   private func themeAgain(_ old: Preferences, _ problems: inout [String]) -> Theme? {
     let catalog = preferences.catalog
     if options.appearance.theme == nil, preferences.file.theme != old.file.theme {

@@ -29,7 +29,8 @@ package final class Session {
   private var frameCount = 0
   private(set) var reader: InputReader?
   private var ticker = Ticker()
-  /// Actions since the last frame on a slow connection; at most as many as arrive within `FrameGate.patience`.
+  /// Actions since the last frame on a slow connection. There are at most as many as arrive within
+  /// `FrameGate.patience`.
   private lazy var news = HeldUpdates<(action: Action, client: ClientNumber?)> { [weak self] news in
     guard let self else { return }
     perform(happen(news.action, from: news.client))

@@ -57,15 +57,15 @@ package struct UserEditor: Hashable, Sendable {
   }
 }
 
-/// A private file with the text in the user's editor, which exists while the text is edited. It lies in a separate
+/// A private file with the text in the user's editor, which exists while the text is edited. The file is in a separate
 /// folder named after this process, so that the next session finds the files of a killed session.
 package struct EditorFile {
   private let folder: String
   /// The file passed to the editor.
   package let path: String
 
-  /// - Parameter state: the state folder. Its `edits` folder holds the texts; if it is not writable, the system's
-  ///   temporary folder does.
+  /// - Parameter state: the state folder, whose `edits` folder holds the texts. If that is not writable, the texts are
+  ///   in the system's temporary folder.
   /// - Throws: if the file cannot be created.
   package init(for request: EditRequest, below state: String) throws {
     folder = try Self.privateFolder(below: state)

@@ -19,7 +19,7 @@ import struct Hearth.IndexConfiguration
 /// The security rules of `hearth serve`, from its options: read at the start and whenever their file changes.
 struct ServedRules {
   let rules: AccessRules
-  /// The files, each with the database that it is for; `nil` for all databases.
+  /// The files, each with the database that its rules apply to; `nil` for all databases.
   private let files: [(name: String, database: String?)]
 
   /// - Parameter isLoopback: whether only this machine reaches the port. Other machines do not receive the name of the

@@ -187,7 +187,7 @@ enum DecisionJSON {
   /// more.
   private static let mostStatements = 8
 
-  /// Milliseconds with three decimals.
+  /// The duration in milliseconds with three decimals.
   static func milliseconds(of evaluation: RulesEvaluation) -> JSONSyntax {
     JSONSyntax(.double((evaluation.time / .microseconds(1)).rounded() / 1000))
   }

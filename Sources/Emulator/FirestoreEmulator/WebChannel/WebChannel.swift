@@ -25,7 +25,7 @@ final class WebChannel: AnswerSource, Delivering {
   let id: String
   /// The address of the client that opened the session.
   let address: String?
-  /// The service; with the caller's permissions once the session has begun.
+  /// The service. Once the session has begun, it has the caller's permissions.
   private var service: FirestoreService
   private let turn: DeliverySlice
   private let loop: any EventLoop

@@ -237,7 +237,7 @@ extension RuleValue {
     return numbers.count == 1 ? numbers[0] : .oneOf(numbers)
   }
 
-  /// The number itself; for a zero, both zeros.
+  /// The number itself. For a zero, returns both zeros.
   private static func zeros(_ number: Double) -> [Double] { number == 0 ? [number, -number] : [number] }
 }
 
@@ -262,7 +262,7 @@ extension RuleValue {
   /// The maximum number of candidates for one value.
   private static let mostCandidates = 8
 
-  /// All possible values; only the value itself if it is known.
+  /// All possible values. If the value is known, these are only the value itself.
   var candidates: [RuleValue] { if case .oneOf(let candidates) = self { candidates } else { [self] } }
 
   /// - Returns: `nil` for more than `mostCandidates` different results, or if both true and false occur.

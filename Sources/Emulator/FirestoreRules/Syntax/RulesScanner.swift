@@ -241,7 +241,7 @@ struct SourceText: Sendable {
     lineStarts = starts
   }
 
-  /// The line and column of a byte, counted from 1; the column in UTF-16 code units, as in editors.
+  /// The line and column of a byte, counted from 1. Columns are in UTF-16 code units, as in editors.
   func lineAndColumn(of offset: Int) -> (line: Int, column: Int) {
     var low = 0
     var high = lineStarts.count

@@ -160,7 +160,7 @@ enum ByteText {
   private static let digits = Array("0123456789ABCDEF".utf8)
   private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
-  /// Two capital digits for each byte.
+  /// The bytes in hexadecimal, with two capital digits for each byte.
   static func hexadecimal(_ bytes: [UInt8]) -> String {
     String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
   }

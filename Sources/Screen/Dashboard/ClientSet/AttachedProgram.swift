@@ -143,7 +143,7 @@ extension DashboardState {
     if listener.result.count != nil { listening.note(listener.result, of: tag) }
   }
 
-  /// Removes a listener that the program has stopped. Its rows remain.
+  /// Removes a listener that the program has stopped. The listener's rows remain in the feed.
   mutating func receive(stopped tag: ListenerTag) {
     guard let removed = listening.remove(tag) else { return }
     if feed.onlyListener == tag { feed.onlyListener = nil }

@@ -17,7 +17,7 @@ package struct ClientSet: Sendable {
     package internal(set) var session: DashboardSession
   }
 
-  /// Never empty. The program started with the first one.
+  /// The clients; never empty. The program started with the first client.
   package internal(set) var members: [Member]
   /// The index of the focused client.
   package internal(set) var focusIndex = 0
@@ -183,7 +183,7 @@ extension ClientSet {
     happen(.open(model.listenerDefinitions, at: time), to: member.number)
   }
 
-  /// Ends a client. The first one cannot be removed; it ends with the program.
+  /// Ends a client. The first client cannot be removed; it ends with the program.
   private mutating func remove(_ name: String, at time: Timestamp) {
     guard let index = members.firstIndex(where: { $0.name == name }), index > 0 else { return }
     let client = members.remove(at: index).number
@@ -328,7 +328,7 @@ package struct ClientNumber: Hashable, Comparable, Sendable {
 package struct UpdateResult: Sendable {
   /// The effects in order, each with its client.
   package var effects: [OfClient<Effect>] = []
-  /// The actions that changed the present of a client, and therefore belong to its session.
+  /// The actions that changed the current state of a client. They are recorded in the client's session.
   package var happened: [OfClient<Action>] = []
 
   package mutating func append(_ later: UpdateResult) {

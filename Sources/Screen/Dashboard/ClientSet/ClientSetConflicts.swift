@@ -4,7 +4,8 @@ import DashboardModel
 import FirestoreClientState
 import FirestoreModel
 
-/// The actions that changed the current state of a client. They are recorded in the client's session.
+/// Detects conflicts between the clients of a screen from the reports on their own writes. Pure. Reports only proven
+/// conflicts.
 struct ClientSetConflicts: Sendable {
   /// A conflict for one of its two clients.
   struct Report: Sendable {

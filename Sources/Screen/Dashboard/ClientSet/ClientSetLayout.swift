@@ -37,7 +37,7 @@ package struct ClientSetLayout: Hashable, Sendable {
     self.separators = []
   }
 
-  /// The same places, moved down by a count of rows.
+  /// A copy of the layout with all places moved down by a count of rows.
   func moved(down rows: Int) -> ClientSetLayout {
     func moved(_ rect: Rect) -> Rect {
       rect.isEmpty ? rect : Rect(x: rect.x, y: rect.y + rows, width: rect.width, height: rect.height)
@@ -49,7 +49,6 @@ package struct ClientSetLayout: Hashable, Sendable {
     return layout
   }
 
-  /// The client at a point.
   package func client(at point: Point) -> Int? { places.firstIndex { $0.contains(point) } }
 
   // MARK: Dividing

@@ -74,7 +74,7 @@ package struct Command: Sendable {
     return state.reasonAgainstRange(for: name) ?? condition(state)
   }
 
-  /// The same command with other keys.
+  /// A copy of the command with other keys.
   func bound(to keys: [Key]) -> Command {
     var command = self
     command.keys = keys

@@ -309,7 +309,7 @@ struct CommandArgument: Sendable {
   let hint: String
   /// Whether the command can run without the argument.
   var isOptional = false
-  /// Whole texts that complete the typed text.
+  /// Texts that complete the typed text. Each is the whole text, not only the missing part.
   var completions: @Sendable (String, DashboardState) -> [String] = { _, _ in [] }
   /// Parses the text. Throws `TextError`, the reason why it is invalid.
   let read: @Sendable (String, DashboardState) throws(TextError) -> Meaning
@@ -321,7 +321,7 @@ struct CommandArgument: Sendable {
 }
 
 extension Command {
-  /// The same command with an argument in the palette.
+  /// A copy of the command that takes an argument in the palette.
   func taking(_ argument: CommandArgument) -> Command {
     var command = self
     command.argument = argument

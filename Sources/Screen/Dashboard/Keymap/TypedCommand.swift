@@ -95,8 +95,8 @@ extension DashboardState {
     return argumentItems(text, palette) ?? list.items(of: palette)
   }
 
-  /// The items for a text that starts with a command name: the text itself if it is valid, then its completions. If it
-  /// is still invalid, the last item has the error.
+  /// The items for a text that starts with a command name: the text itself if it is valid, then its completions. If the
+  /// text is still invalid, the last item shows the error.
   private func argumentItems(_ text: String, _ palette: Palette) -> [Palette.Item]? {
     guard let blank = text.firstIndex(of: " "), !palette.asksForPath,
       let command = palette.argumentCommand(named: String(text[..<blank])), let argument = command.argument

@@ -57,7 +57,7 @@ package struct InsidePanel: Sendable {
     }
   }
 
-  /// The request to the client, if it is due; one at a time.
+  /// The request to the client, if it is due. At most one request is pending.
   mutating func takeDueQuestion(at now: Timestamp) -> [Effect] {
     guard asksAgainAt <= now else { return [] }
     asksAgainAt = now.advanced(seconds: Self.pause)
@@ -229,7 +229,6 @@ extension DashboardState {
     return kind
   }
 
-  /// Restarts the selected stream.
   mutating func restartSelectedStream() -> [Effect] {
     guard let kind = restartedStream else { return [] }
     toast(.info, "the \(kind.rawValue) stream is closed and reopened")

@@ -63,8 +63,8 @@ package struct ListOverlay: Sendable {
     }
   }
 
-  /// The commands in help that match the typed text by key or word. Without a text these are the first keys, unless the
-  /// user requested all keys.
+  /// The commands in help that match the typed text by key or word. Without a text, these are the commands of the first
+  /// keys, unless the user requested all keys.
   package func commands(of contexts: [KeyContext], in keymap: Keymap) -> [Command] {
     if showsFirstKeys {
       let all = contexts + [.pane(.collections)]

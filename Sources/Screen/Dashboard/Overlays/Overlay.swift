@@ -121,7 +121,7 @@ package struct FilterLine: Sendable {
   package var error: String?
 }
 
-/// A question. Its safe answer is selected.
+/// A question to the user. The safe answer is selected at first.
 package struct Confirmation: Sendable {
   enum Subject: Equatable, Sendable {
     case delete(DocumentTarget)

@@ -88,7 +88,7 @@ package struct Palette: Sendable {
     return [meant, Self.creation(text)].compactMap(\.self)
   }
 
-  /// The item that creates the document at a path; for a collection's path, with an automatic id.
+  /// The item that creates the document at a path. For a collection's path, the new document gets an automatic id.
   private static func creation(_ text: String) -> Item? {
     // A typed `orders/` means the collection. An invalid path adds no row.
     let typed = text.hasSuffix("/") ? String(text.dropLast()) : text

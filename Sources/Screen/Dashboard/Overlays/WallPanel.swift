@@ -218,6 +218,6 @@ package struct WallFigures: Sendable {
     return Array((told.isEmpty ? Array(rows) : Array(told)).suffix(count))
   }
 
-  /// The count of feed rows to search for the latest ones. More rows in a second are unreadable anyway.
+  /// The count of feed rows to search for the latest rows. If more rows arrive in a second, they are unreadable anyway.
   private static let searched = 256
 }

@@ -8,7 +8,7 @@ package struct Coach: Hashable, Sendable {
   package enum Step: Int, Hashable, Sendable, CaseIterable { case unplug, write, plug }
 
   package private(set) var step = Step.unplug
-  /// Whether the user asked to end the guide. The same key again ends it.
+  /// Whether the user asked to end the guide. Pressing the same key again ends it.
   package private(set) var isAsked = false
 
   package init() {}

@@ -33,7 +33,7 @@ package struct DashboardState: Sendable {
   package internal(set) var coach: Coach?
   package internal(set) var faults = FaultSettings()
   package var typing: Typing
-  /// The earlier moment that the screen shows; `nil` for the present.
+  /// The earlier time that the screen shows; `nil` if it shows the current state.
   package internal(set) var past: PastMoment?
   /// The clients that share the screen; `nil` for a single client.
   package internal(set) var clientSet: ClientSetFacts?

@@ -42,8 +42,8 @@ extension DashboardState {
     return [.client(.unlisten(tag))]
   }
 
-  /// Replaces a listener. The new one takes over the old one's rows. If query and options are equal, only the name
-  /// changes.
+  /// Replaces a listener. The new listener takes over the rows of the old one. If query and options are equal, only the
+  /// name changes.
   mutating func replace(_ tag: ListenerTag, with definition: ListenerDefinition) -> [Effect] {
     guard let old = listening[tag] else {
       return listen(to: definition.query, name: definition.name, definition.options)

@@ -63,7 +63,8 @@ extension DashboardState {
     return effects
   }
 
-  /// The version in the open document: the selected row's in its history, else the difference's.
+  /// The shown version of the open document. In the history, this is the version of the selected line, otherwise the
+  /// version in the Diff tab.
   private var shownVersion: VersionHistory.Version? {
     guard let detail else { return nil }
     if detail.tab == .history, case .version(let version)? = selectedLine?.content { return version }

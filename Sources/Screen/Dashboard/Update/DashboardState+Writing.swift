@@ -146,7 +146,7 @@ extension DashboardState {
 }
 
 extension DashboardState {
-  /// Sends the chosen rejected writes again. If none is chosen, skips the wait before the next attempt.
+  /// Sends the chosen rejected writes again. If no write is chosen, skips the wait before the next attempt.
   mutating func sendNow() -> [Effect] {
     let rejected = writes.chosen.filter(\.isRejected).map(\.batch)
     guard !rejected.isEmpty else { return [.client(.retryNow)] }

@@ -24,7 +24,7 @@ package enum Action: Sendable {
   case listen(Query, name: String, ListenerOptions, at: Timestamp)
   /// The program starts those listeners of earlier sessions or files that are not open.
   case open([ListenerDefinition], at: Timestamp)
-  /// Replaces the listeners by these.
+  /// Replaces the dashboard's listeners by the given ones.
   case adopt([ListenerRecord], at: Timestamp)
   /// The user's files changed, or the terminal reported its background.
   case configured(DashboardPreferences, at: Timestamp)

@@ -71,7 +71,8 @@ package enum CountAge {
   }
 }
 
-/// Requests to repeat after commits: each immediately, then at most ten times a second, however many commits there are.
+/// Requests to repeat after commits. Each request is sent immediately, and then at most ten times a second, however
+/// many commits there are.
 package struct Renewals: Sendable {
   package enum Question: Hashable, Sendable {
     case count(ResourcePath)

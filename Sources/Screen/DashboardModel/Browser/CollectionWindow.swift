@@ -167,7 +167,7 @@ package struct CollectionWindow: Sendable {
     func bound(_ id: String) -> Bound {
       Bound(values: [.reference(database, DocumentKey(unchecked: path.appending(id)))], isInclusive: true)
     }
-    /// The bound at a document; in the order of a field, at its value.
+    /// The bound at a document. In the order of a field, the bound is at the document's value of that field.
     func bound(at key: DocumentKey) -> Bound? {
       guard case .field(let path) = order.key else { return bound(key.documentID) }
       guard let value = anchor?.data?[path] else { return nil }
@@ -257,7 +257,7 @@ package struct RowOrder: Hashable, Sendable {
     }
   }
 
-  /// The orderings of a query for this order; by id if queries cannot use it.
+  /// The orderings of a query for this order. If queries cannot use the order, they are sorted by id.
   package var orderBy: [OrderBy] {
     switch key {
     case .id: [OrderBy(.documentID, direction)]

@@ -162,7 +162,7 @@ extension FieldStatistics.Kind {
 package struct CollectionSummary: Sendable {
   /// A summary of a field's values.
   package enum Values: Sendable {
-    /// The most frequent values, and the count of documents with others.
+    /// The most frequent values, and the count of documents with other values.
     case frequent([Count], others: Int)
     case numbers(least: Double, median: Double, most: Double)
     case times(first: Timestamp, last: Timestamp)

@@ -67,7 +67,7 @@ package struct TreeColumns: Sendable {
     return picked == nil && statistics.changing.contains { !leading.contains($0) }
   }
 
-  /// Shows the fields that you picked; with `nil`, the most informative ones again.
+  /// Shows the fields that you picked. With `nil`, shows the most informative fields again.
   package mutating func pick(_ names: [String]?, _ documents: [Document], _ statistics: FieldStatistics) {
     picked = names
     columns = []
@@ -110,7 +110,7 @@ package struct TreeColumns: Sendable {
     return Column(name: name, width: 0, isText: isText, isNumber: isNumber, reserve: reserve)
   }
 
-  /// Keeps the order of the other fields that are not columns now, and appends new ones.
+  /// Keeps the order of the other fields that are not columns now, and appends new fields.
   private mutating func arrangeOthers(_ statistics: FieldStatistics) {
     let shown = Set(columns.map(\.name))
     let known = picked == nil ? others.map(\.name) : []

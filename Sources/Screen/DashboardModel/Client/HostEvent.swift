@@ -56,8 +56,8 @@ package struct Toast: Hashable, Sendable {
     self.shownAt = shownAt
   }
 
-  /// The time when the toast disappears: after 2 s, errors and warnings after 4 s. That is long enough to read a line,
-  /// as lazygit's users agree.
+  /// The time when the toast disappears: after 2 s, or after 4 s for errors and warnings. That is long enough to read a
+  /// line, as lazygit's users agree.
   package var expiry: Timestamp { shownAt.advanced(seconds: kind == .info ? 2 : 4) }
 }
 

@@ -5,7 +5,7 @@ package import FirestoreModel
 /// A move of the screen through the session's history. Performed by `DashboardSession`.
 package enum TimelineEffect: Equatable, Sendable {
   case earlier, later
-  /// Show the moment after the previous snapshot of the listener, or after its next one.
+  /// Show the state after the previous snapshot of the listener, or after its next snapshot.
   case earlierSnapshot(ListenerTag)
   case laterSnapshot(ListenerTag)
   case seek(TimelinePlace)
@@ -14,7 +14,7 @@ package enum TimelineEffect: Equatable, Sendable {
   case togglePlaying, faster, slower
 }
 
-/// Starts or ends a recording of the session. The command performs it because it has the files.
+/// Starts or ends a recording of the session. The command performs this effect, because the command has the files.
 package enum RecordingEffect: Equatable, Sendable {
   case start(String)
   case stop

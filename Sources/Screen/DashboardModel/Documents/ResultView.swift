@@ -139,7 +139,7 @@ package struct ResultView: Sendable {
     }
   }
 
-  /// The view without recent changes, for another moment of the session.
+  /// The view without recent changes, for another time of the session.
   package var withoutNews: ResultView {
     var view = self
     (view.marks, view.departure, view.otherDepartures) = ([:], nil, 0)

@@ -3,7 +3,7 @@ package import FirestoreModel
 
 /// Document counts of a result by the value of a field with few values, such as a state.
 ///
-/// Counted exactly, from each change. A partially known result has no mix.
+/// The counts are exact, because each change is counted. A partially known result has no mix.
 package struct ValueMix: Sendable {
   /// The shown field, and the document count of each value in value order.
   package struct Shown: Hashable, Sendable {

@@ -5,7 +5,7 @@ import TerminalCanvas
 
 /// A value on one line, short enough for a row, and therefore often truncated. `DocumentJSON` writes the whole value.
 package enum ValueText {
-  /// The initial cut of strings; no row is wider.
+  /// The length to which strings are cut at first. No row is wider.
   private static let longest = 250
 
   package static func short(_ value: Value) -> String {
@@ -30,7 +30,7 @@ package enum ValueText {
   private static let mostBytes = 24
   private static let mostElements = 4
 
-  /// A value in a line of an open document: few bytes as base64, a short vector with its numbers.
+  /// A value in a line of an open document. A few bytes are shown as base64, and a short vector with its numbers.
   package static func readable(_ value: Value) -> String {
     switch value {
     case .bytes(let bytes) where bytes.count <= mostBytes: full(value) ?? short(value)

@@ -102,7 +102,7 @@ package struct Feed: Sendable {
 
   package mutating func note(isOffline: Bool, at now: Timestamp) { band.note(isOffline: isOffline, at: now) }
 
-  /// Shows another band, for example the whole session's band with the rows of an earlier moment.
+  /// Shows another band, for example the whole session's band together with the rows of an earlier time.
   package mutating func show(_ band: SessionBand) { self.band = band }
 
   /// Shifts all times of the band after the clock was set back.

@@ -233,8 +233,8 @@ package struct SnapshotRows {
   private func documents(_ count: Int) -> String { "\(grouped(count)) doc\(count == 1 ? "" : "s")" }
 }
 
-/// The reasons for a snapshot that its rows do not show. A local write has its number in a column, an acknowledgement
-/// and a rejection are the summary, and changes from the server are marked.
+/// The reasons for a snapshot that its rows do not show in another way. A local write has its number in a column, an
+/// acknowledgement or rejection is the row's summary, and changes from the server are marked.
 enum SnapshotReasons {
   /// The count of looked-up documents to name.
   private static let limit = 2
@@ -304,7 +304,7 @@ package struct OpenedRow {
     }
   }
 
-  /// Longer values never fit below a feed.
+  /// The maximum length of a shown value. Longer values never fit below a feed.
   private static let longestValue = 4000
 
   package func lines(width: Int, limit: Int) -> [String] {

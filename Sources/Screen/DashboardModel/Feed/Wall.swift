@@ -16,8 +16,8 @@ package struct Wall: Sendable {
   package private(set) var made = SecondSeries()
   package private(set) var acknowledged = SecondSeries()
   package private(set) var rejected = SecondSeries()
-  /// The longest round trip of the writes acknowledged in each second, in milliseconds. It is stored plus one, so that
-  /// a round trip under 1 ms is not zero.
+  /// The longest round trip of the writes acknowledged in each second, in milliseconds. The value is stored plus one,
+  /// so that a round trip under 1 ms is not zero.
   package private(set) var roundTrips = SecondSeries()
   /// Recent round trips in milliseconds, newest last.
   package private(set) var recentTrips: [Int] = []

@@ -295,7 +295,7 @@ package enum FieldKind: CaseIterable, Hashable, Sendable {
     }
   }
 
-  /// The next or previous type of a value; for a kind that is not a type, the first type.
+  /// The next or previous type of a value. For a kind that is not a type, this is the first type.
   func neighbour(_ step: Int) -> FieldKind {
     let types = Self.allCases.filter { !$0.isTransform && $0 != .delete }
     guard let index = types.firstIndex(of: self) else { return .string }

@@ -111,7 +111,7 @@ extension ReadPrice {
     return "\(Self.amount(millionths)) \(currency)"
   }
 
-  /// Six decimals below a hundredth, else two.
+  /// An amount of money. Below a hundredth it has six decimals, otherwise two.
   private static func amount(_ millionths: Int) -> String {
     if millionths == 0 { return "0" }
     if millionths < 10_000 { return "0." + String(1_000_000 + millionths).dropFirst() }

@@ -39,7 +39,7 @@ package struct Outages: Sendable {
 
   // MARK: The network's return
 
-  /// - Parameter moment: when to switch the network on; `nil` for never.
+  /// - Parameter moment: the time to switch the network on; `nil` for never.
   package mutating func scheduleReturn(at moment: Timestamp?) { networkReturn = moment }
 
   /// Returns `true` once, when the network must be switched on again.

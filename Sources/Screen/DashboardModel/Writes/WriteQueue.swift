@@ -194,7 +194,7 @@ package struct WriteQueue: Sendable {
     if finished.count > Self.finishedLimit { finished.removeFirst(finished.count - Self.finishedLimit) }
   }
 
-  /// Moves a batch to the rejected ones. The next `replaceRejected` has its state in the cache.
+  /// Moves a batch to the rejected batches. The next call of `replaceRejected` has the batch's state in the cache.
   package mutating func reject(_ batch: BatchID, _ status: RPCStatus, at now: Timestamp) {
     endJourney(batch, row(batch)) { $0.reject(status, at: now) }
     guard var row = take(batch) else { return }
@@ -302,7 +302,7 @@ package struct QueueRow: Equatable, Sendable {
   package var isHeld: Bool { outcome == nil && write.state == .held }
   package var isFinished: Bool { outcome != nil }
   package var isRejected: Bool { if case .rejected = outcome { true } else { false } }
-  /// Whether you set the batch aside. It stays among the rejected ones until you send it again or drop it.
+  /// Whether you set the batch aside. It stays among the rejected batches until you send it again or drop it.
   package var isSetAside: Bool {
     if case .rejected(let status, _) = outcome { status.code == .cancelled } else { false }
   }

@@ -86,7 +86,7 @@ struct FieldEditorDialog {
     return line
   }
 
-  /// A value as text: a few bytes in full, more as a count, a time with all its digits.
+  /// A value as text. A few bytes are shown in full, and more bytes as a count. A time has all its digits.
   private func text(of value: Value) -> String {
     switch value {
     case .bytes(let bytes) where bytes.count <= 24: FieldText.text(of: value, in: editor.database)

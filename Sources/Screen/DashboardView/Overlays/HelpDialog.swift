@@ -76,7 +76,7 @@ struct HelpDialog {
       columnWidth: area.width / signColumns, on: &canvas, glyphs)
   }
 
-  /// The commands under their headings; a search has no headings.
+  /// The commands under their headings. A search has no headings.
   private func rows(of commands: [Command]) -> [Row] {
     guard list.field?.isEmpty != false else { return commands.indices.map { .command($0) } }
     var rows: [Row] = []

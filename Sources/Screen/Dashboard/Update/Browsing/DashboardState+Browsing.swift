@@ -99,7 +99,7 @@ extension DashboardState {
     }
   }
 
-  /// Opens the document of a feed row at the row's subject: its difference, or the conflict.
+  /// Opens the document of a feed row, with the row's difference or conflict.
   private mutating func openFeedRow() -> [Effect] {
     guard let row = feed.selected else { return [] }
     if let write = row.ends.flatMap(knownWrite), write.isRejected {

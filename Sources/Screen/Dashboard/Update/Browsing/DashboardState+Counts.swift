@@ -15,7 +15,7 @@ extension DashboardState {
     return browser.windows[path].map { $0.isWhole && !$0.isFromCache } ?? false
   }
 
-  /// The age of the shown count; `nil` if it is live, the cache's, or unknown.
+  /// The age of the shown count; `nil` if the count is live, comes from the cache, or is unknown.
   package func countAge(of path: ResourcePath) -> String? {
     guard let count = browser.windows[path]?.count, let known = count.known, !isCountLive(path),
       count.cached.map({ $0 < known.number }) ?? true
@@ -162,7 +162,7 @@ extension DashboardState {
   var nextReviewTick: Timestamp? { browser.hasNewsFromOthers || browser.rootsOutage != nil ? dueReview : nil }
 
   /// Stores the reason why the collections were not listed. The client soon repeats the request to an unreachable
-  /// server: without a listener or a write, no stream would detect that it is back.
+  /// server: without a listener or a write, no stream would detect that the server is back.
   mutating func noteUnlisted(_ failure: RPCStatus) {
     browser.rootsFailure = failure
     if browser.rootsOutage != nil { browser.nextReview = now.advanced(seconds: Self.retryPace) }

@@ -11,7 +11,7 @@ extension DashboardState {
   mutating func move(by step: Int) -> [Effect] { move(by: step, in: focus) }
 
   /// Moves the selection of a pane. At the edge of a browser window, the window slides. Scrolling up pauses the feed.
-  /// Reaching its last row again does not resume it, because then rows would move while you read.
+  /// Reaching the feed's last row again does not resume the feed, because then rows would move while you read.
   mutating func move(by step: Int, in pane: Pane) -> [Effect] {
     if pane == .feed, showsRequests ? requests.isFollowing : !feed.isPaused {
       guard step < 0 else { return [] }
