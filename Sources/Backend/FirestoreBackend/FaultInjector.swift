@@ -107,7 +107,7 @@ package final class FaultInjector: Sendable {
   // MARK: Calls
 
   /// Registers a stream or call that can be broken.
-  /// - Returns: the number of the call, and a stream that delivers the status when it is broken.
+  /// - Returns: the number of the call, and a stream that delivers the status when the call is broken.
   func open(_ lane: FaultLane) throws(RPCStatus) -> (call: Int, breaks: AsyncStream<RPCStatus>) {
     let (stream, continuation) = AsyncStream.makeStream(of: RPCStatus.self, bufferingPolicy: .bufferingOldest(1))
     let call = state.withLock { state -> Int? in

@@ -88,8 +88,8 @@ package actor LocalBackend {
   }
 
   /// Applies several commits in order, each atomically. Cheaper than separate calls.
-  /// - Returns: a result for each commit; `locked` if it would write a document that a pessimistic transaction has
-  ///   locked.
+  /// - Returns: a result for each commit; `locked` if the commit would write a document that a pessimistic transaction
+  ///   has locked.
   package func commit(_ orders: [CommitOrder]) -> [Result<CommitResponse, RPCStatus>] {
     if transactions.pessimistic.isEmpty { return commitUnlocked(orders) }
     return orders.map { order in
@@ -154,7 +154,7 @@ package struct BackendConfiguration: Sendable {
     case directory(String)
   }
 
-  /// The failures that an acknowledged commit survives. It always survives the death of the process.
+  /// The failures that an acknowledged commit survives. Every acknowledged commit survives the death of the process.
   package enum Durability: String, Hashable, Sendable, CaseIterable {
     /// A power failure may lose the newest commits, of up to a few seconds. Each commit is lost completely or not at
     /// all.
@@ -201,7 +201,7 @@ package struct BackendConfiguration: Sendable {
 }
 
 extension LocalBackend {
-  /// The name of the socket next to the data, on which the process that holds it serves other processes.
+  /// The name of the socket next to the data. On this socket, the process that holds the data serves other processes.
   package static let socketName = "hearth.sock"
 
   /// Whether a directory contains backend data, intact or not.

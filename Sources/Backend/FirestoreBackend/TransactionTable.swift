@@ -237,8 +237,8 @@ struct TransactionTable {
 }
 
 extension DocumentReader {
-  /// Whether the transaction has a conflict: a document changed that it looked up, or that one of its queries matched
-  /// or now matches, ignoring limits.
+  /// Whether the transaction has a conflict. It has one if a document changed that the transaction looked up, or that
+  /// one of its queries matched or now matches, ignoring limits.
   func hasConflict(_ transaction: OpenTransaction) throws(StoreError) -> Bool {
     guard let version = transaction.version, version < state.committed else { return false }
     // The changes since then are no longer recorded, so any document may have changed.

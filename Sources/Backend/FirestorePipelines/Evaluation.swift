@@ -92,7 +92,7 @@ struct Evaluation {
     return .array(values.map { $0 ?? .null })
   }
 
-  /// Evaluates several expressions. Together their values may not be larger than one value may be.
+  /// Evaluates several expressions. The values together must not exceed the maximum size of one value.
   /// - Returns: the values, and the bytes held for them, which the caller must release.
   private func arguments(
     _ expressions: some Collection<Expression>

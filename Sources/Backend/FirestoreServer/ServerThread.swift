@@ -129,8 +129,8 @@ package final class DeliverySlice: Sendable {
 }
 
 /// Combines the output of a connection's streams in one turn of its thread and sends it with one system call. Output
-/// during a read is sent at the end of the read, other output at the next turn. A change sent to a hundred streams
-/// costs one system call instead of a hundred.
+/// during a read is sent at the end of the read, and other output is sent at the next turn. A change sent to a hundred
+/// streams costs one system call instead of a hundred.
 package final class ReadFlushHandler: ChannelDuplexHandler {
   package typealias InboundIn = ByteBuffer
   package typealias OutboundIn = ByteBuffer

@@ -162,7 +162,7 @@ package struct FirestoreService: Sendable {
   }
 
   /// Answers a request in one step, after waiting until no transaction locks a document that it writes.
-  /// - Throws: `aborted` if that takes too long; the request's own transaction is then ended.
+  /// - Throws: `aborted` if the wait takes too long; the request's own transaction is then ended.
   private func answerWaiting(_ method: Method, _ request: [UInt8]) async throws(RPCStatus) -> [[UInt8]]? {
     let end = ContinuousClock.now + lockPatience
     while true {

@@ -54,8 +54,7 @@ package struct RemoteBackend: Hashable, Sendable {
   }
 }
 
-/// The connection to one database of a backend. Commands use only its datastore, whichever `BackendChoice` it comes
-/// from.
+/// The connection to one database of a backend. Commands use only its datastore, regardless of the `BackendChoice`.
 package struct BackendConnection: Sendable {
   package let database: DatabaseID
   package var datastore: any Datastore
@@ -146,7 +145,7 @@ package struct BackendConnection: Sendable {
     self.data = data
   }
 
-  /// Does not connect yet: a wrong address or wrong credentials fail the first call.
+  /// Does not connect yet: a wrong address or wrong credentials make the first call fail.
   private init(_ remote: RemoteBackend, _ database: DatabaseID) {
     self.database = database
     identity = .server(remote.endpoint.text, database)

@@ -196,8 +196,8 @@ extension PlaceText.Database {
   }
 }
 
-/// Paths of documents and collections as arguments. Consoles write them with a leading slash, shells complete them with
-/// a trailing slash. Both are accepted, as the SDKs do.
+/// Paths of documents and collections as arguments. Consoles write paths with a leading slash, and shells complete them
+/// with a trailing slash. Both are accepted, as the SDKs do.
 package enum DataPath {
   private static func trimmed(_ text: String) throws(CommandFailure) -> String {
     if text == "/" {

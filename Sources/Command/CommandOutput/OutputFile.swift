@@ -256,7 +256,7 @@ package struct Pager {
   /// The previous action of SIGINT.
   private let interruption: sigaction
 
-  /// - Returns: `nil` if standard output is not a terminal, or without a pager.
+  /// - Returns: `nil` if standard output is not a terminal, or if there is no pager.
   package init?(environment: [String: String]) {
     guard isatty(STDOUT_FILENO) == 1, environment["TERM"] != "dumb" else { return nil }
     let program = environment["PAGER"] ?? "less"

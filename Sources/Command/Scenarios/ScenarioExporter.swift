@@ -173,7 +173,7 @@ package struct ScenarioExporter {
         + (options.source == .cache ? " from cache" : ""), moment)
   }
 
-  /// The code of a listener's failure that no recorded fault caused; `nil` if there was none.
+  /// The code of a listener's failure that no recorded fault caused; `nil` if there is no such failure.
   private func refusal(of tag: Int, _ client: String?, after index: Int) -> StatusCode? {
     for moment in draft.moments[index...] where moment.client == client {
       switch moment.event {

@@ -123,7 +123,8 @@ package struct ScenarioFollower: Sendable {
   package var before: @Sendable (_ step: Int) async throws -> Void
   /// Called with each client when it is opened or reopened, before the client does anything.
   package var opened: @Sendable (_ name: String?, Client, FaultInjector) -> Void
-  /// Called after the last step, or with the error that ends the run. The clients remain open until it returns.
+  /// Called after the last step, or with the error that ends the run. The clients remain open until this closure
+  /// returns.
   package var ended: @Sendable ((any Error)?) async -> Void
 
   package init(

@@ -7,7 +7,7 @@ import FirestoreModel
 import FirestoreQuery
 import FirestoreText
 
-/// Writes steps for writes, queries and faults. Each step is parsed again, so that it never has another meaning.
+/// Writes steps for writes, queries and faults. Each step is parsed again to ensure that it has the same meaning.
 struct StepText {
   let database: DatabaseID
 

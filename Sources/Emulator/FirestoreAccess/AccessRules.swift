@@ -309,7 +309,7 @@ struct PastEvaluations {
     let outcomes: [RulesOutcome]
     let duration: Duration
     let ruleset: Ruleset
-    /// The whole request. To save memory, requests with documents that were allowed without watchers are not stored.
+    /// The whole request. To save memory, an allowed request with documents is not stored if there are no watchers.
     let whole: SharedRequest?
 
     var evaluation: RulesEvaluation {

@@ -188,7 +188,7 @@ package final class ListeningPort: Sendable {
     }
   }
 
-  /// A descriptor for the next server on an address, which must close it; `nil` if there is none.
+  /// A descriptor for the next server on an address; that server must close it. `nil` if there is no descriptor.
   func next(_ address: String) -> CInt? {
     descriptors.withLock { descriptors in
       let next = descriptors[address].map { fcntl($0, F_DUPFD_CLOEXEC, 0) } ?? -1

@@ -11,7 +11,7 @@ import FirestoreText
 /// The clients of a proxy, reconstructed from the messages that pass it: their listeners with the documents that the
 /// server has sent, and their unanswered writes.
 ///
-/// Each connection is a client, unless it replaces one whose streams have all ended.
+/// Each connection is a client, unless it replaces a connection whose streams have all ended.
 package struct ProxiedClients: Sendable {
   package enum Event: Sendable {
     case event(ClientEvent)

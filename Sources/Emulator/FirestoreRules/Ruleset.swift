@@ -29,7 +29,7 @@ package final class Ruleset: Sendable {
     return (Ruleset(files, program), compilation.issues)
   }
 
-  /// Decides one request. It is allowed if any matching `allow` statement is true.
+  /// Decides one request. The request is allowed if any matching `allow` statement is true.
   package func decide(
     _ request: RulesRequest, _ documents: any RulesDocuments, provesLists: Bool = false
   ) -> RulesVerdict {

@@ -189,7 +189,7 @@ struct VitalSigns {
     frame.state.network.isNetworkEnabled || frame.state.plugHolder != "you" ? "" : " (you)"
   }
 
-  /// The newest round trip, `184ms`, the length of an outage, or `silent 0:31` while the server owes an answer; empty
+  /// The newest round trip (`184ms`), the length of an outage, or `silent 0:31` while the server owes an answer. Empty
   /// before the first round trip.
   private var timing: String {
     if let outageText = frame.state.outageText { return outageText }

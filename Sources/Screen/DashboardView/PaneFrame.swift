@@ -12,7 +12,7 @@ struct PaneFrame {
   let layout: Layout
   let glyphs: Glyphs
 
-  /// The columns of a frame's top line that a path leaves for the count and the corners.
+  /// The columns of a frame's top line that a path must leave free for the count and the corners.
   private static let columnsBesidePath = 24
 
   func draw(on canvas: inout Canvas) {

@@ -36,8 +36,8 @@ struct TabLine {
   }
 }
 
-/// Rows below the feed with the parts of the selected row that the columns omit. Narrow panes always have them, other
-/// panes on request.
+/// Rows below the feed with the parts of the selected row that the columns omit. Narrow panes always have these rows,
+/// and other panes have them on request.
 struct SelectionStrip {
   let frame: FrameState
   let layout: Layout

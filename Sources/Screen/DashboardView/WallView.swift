@@ -94,7 +94,8 @@ struct WallView {
   }
 }
 
-/// The lines of the wall, each in one pass from left to right. A line that moves by a second is one run of cells.
+/// The lines of the wall, each in one pass from left to right. A line that moves each second is drawn as one run of
+/// cells.
 struct WallLines {
   let figures: WallFigures
   let frame: FrameState

@@ -28,7 +28,7 @@ package struct FrameGate: Sendable {
   private static let firstTrips = 3
   /// Any line can carry frames at this interval or more.
   private static let closeness = Duration.milliseconds(500)
-  /// The count of consecutive unanswered queries after which no more are sent.
+  /// The count of consecutive unanswered queries after which no more queries are sent.
   private static let questionLimit = 2
   /// The bytes per second for a terminal that does not reply, below the rate of the slowest line in use.
   private static let blindRate = 3_000.0

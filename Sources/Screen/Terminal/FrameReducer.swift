@@ -37,7 +37,7 @@ struct FrameReducer {
   }
 
   private var output: [UInt8] = []
-  /// The terminal's rendition now, and when the cursor was saved; `nil` if unknown.
+  /// The terminal's rendition now and at the time when the cursor was saved; `nil` if unknown.
   private var shown: Rendition?
   private var saved: Rendition?
   private var wanted = Rendition()

@@ -195,7 +195,8 @@ package import TerminalTheme
     return bytes.count
   }
 
-  /// Sets the user's locale, or C.UTF-8 if that has no Unicode, because ncurses would drop all other characters.
+  /// Sets the user's locale, or C.UTF-8 if the user's locale has no Unicode, because ncurses would drop all other
+  /// characters.
   ///
   /// - Returns: whether the user's own locale is UTF-8.
   private static func adoptLocale() -> Bool {

@@ -83,7 +83,7 @@ package struct ThemeCatalog: Sendable {
     return (try? theme(named: slug))?.theme.border
   }
 
-  /// Whether a file or a built-in theme has a name, readable or not.
+  /// Whether a file or a built-in theme has the name, readable or not.
   package func has(_ slug: String) -> Bool { !layers(of: slug).isEmpty }
 
   /// Checks a theme file at any path.

@@ -5,7 +5,7 @@ import Glibc
 package enum DirectoryUse: String, Hashable, Sendable {
   /// No other process uses the directory.
   case alone
-  /// No other process opens the directory. Others use its data through the process that holds it.
+  /// No other process opens the directory. Other processes use its data through the process that holds it.
   case served = "serves"
   /// Other processes may also use the directory if they share it.
   case shared

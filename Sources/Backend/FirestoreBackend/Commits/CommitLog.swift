@@ -13,7 +13,7 @@ struct CommitLog: ~Copyable {
   /// The number of recorded changes for resuming watches. A watch that resumes from an older position is reset and gets
   /// the full state.
   static let keptChanges = 100_000
-  /// The smallest number of changes to prune together, so that few commits have this cost.
+  /// The smallest number of changes to prune together, so that only few commits have the cost of pruning.
   static let pruningSlack = 1_000
 
   /// The identity of the stored data, which distinguishes its tokens from other data sets' tokens.

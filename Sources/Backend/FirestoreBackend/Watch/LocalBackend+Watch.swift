@@ -38,7 +38,7 @@ extension LocalBackend {
   /// - Parameters:
   ///   - isChecked: whether the service has already checked the query. If not, the stricter rules of the SDKs apply.
   ///   - others: the remaining documents of a target that names several documents.
-  /// - Throws: if the request is an error of the whole stream, such as a target id in use.
+  /// - Throws: if the error of the request ends the whole stream, such as a target id in use.
   package func request(
     _ request: WatchRequest, on session: WatchSessionID, isChecked: Bool = false, others: [DocumentKey] = []
   ) throws(RPCStatus) {

@@ -34,7 +34,7 @@ struct SessionTarget {
   /// The cases in which a resumed client receives the document count.
   enum FilterNeed {
     case never, always
-    /// Only if the client's count after the sent changes would differ from the real count.
+    /// The client receives the count only if its own count after the sent changes would differ from the real count.
     case unless(count: Int)
   }
 
@@ -324,8 +324,8 @@ struct SessionTarget {
     }
   }
 
-  /// The share of removed documents that the filter seems to contain, one in ten thousand. The client then finds a
-  /// wrong count and requests everything.
+  /// The share of removed documents that the filter seems to contain, one in ten thousand. For such a document, the
+  /// client finds a wrong count and requests everything.
   private static let falsePositiveRate = 0.0001
 
   /// - Parameter names: passes the names of the documents to its argument; called only if the client sent a count.

@@ -87,7 +87,7 @@ enum Strings {
     return bytes.value
   }
 
-  /// The part from a position on, of a given length or to the end. Negative positions count from the end.
+  /// The part that begins at a position, with a given length or up to the end. Negative positions count from the end.
   private static func substring(_ values: [Value]) throws(EvaluationError) -> Value {
     let text = try StringOrBytes(values[0], "substring")
     let place = try values[1].integer(of: "substring")

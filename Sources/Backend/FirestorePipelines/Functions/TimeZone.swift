@@ -95,7 +95,7 @@ final class TimeZones: Sendable {
     return sign * (numbers[0] * 3_600 + (numbers.count > 1 ? numbers[1] * 60 : 0))
   }
 
-  /// Reads the file of a zone. Rejects names that are paths out of the database's folder.
+  /// Reads the file of a zone. Rejects names that refer to files outside of the database's folder.
   private static func read(_ name: String) -> TimeZone? {
     let isName = name.utf8.allSatisfy { byte in
       switch byte {

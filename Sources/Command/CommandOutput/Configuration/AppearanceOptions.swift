@@ -82,7 +82,7 @@ package struct ThemeChoice: Sendable {
   /// The brightness of the terminal's background, if known.
   package var background: Theme.Variant?
 
-  /// - Throws: only for the option, which the user can correct immediately.
+  /// - Throws: only if the theme of the option is invalid, because the user can correct it immediately.
   package static func make(
     option: String?, _ preferences: Preferences, background: Theme.Variant?
   ) throws(ThemeError) -> ThemeChoice {

@@ -72,7 +72,7 @@ struct DelimitedDocuments: ~Copyable {
 /// A value as the text of a cell. Values that JSON writes in quotes or in a `$` object are written without either. Maps
 /// and lists are JSON.
 package enum CellText {
-  /// - Parameter database: references into it are written as paths, others as full names.
+  /// - Parameter database: references into this database are written as paths, and other references as full names.
   package static func text(_ value: Value, in database: DatabaseID) -> String {
     switch value {
     case .string(let text): text

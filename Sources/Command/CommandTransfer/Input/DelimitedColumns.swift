@@ -14,7 +14,7 @@ package struct DelimitedColumns: Sendable {
     var type: ColumnType
     /// Whether the user chose the type.
     var isTypeGiven = false
-    /// Whether the column has no name, as spreadsheets write columns that are empty.
+    /// Whether the column has no name, as in the empty columns that spreadsheets write.
     var isNameless = false
   }
 

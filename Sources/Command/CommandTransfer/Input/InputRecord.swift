@@ -13,7 +13,7 @@ package struct InputRecord: Sendable {
   var bytes: [UInt8]
   /// The position of the document.
   var place: InputPosition
-  /// The position of its name, or of the document if it has none. Reading can restart there.
+  /// The position of the document's name, or of the document if it has no name. Reading can restart there.
   var start: InputPosition
   /// The record of an export in Google's format, without a text.
   private(set) var entity: ExportReader.Record?

@@ -163,7 +163,7 @@ package enum ComparedSide: Sendable {
     }
   }
 
-  /// All documents of a file by path. The last one wins if several have the same path.
+  /// All documents of a file by path. If several have the same path, the last one wins.
   private static func read(_ file: String, _ database: DatabaseID) throws -> [(key: DocumentKey, data: DocumentData)] {
     let named = TransferFormat(input: file)
     var input = try ImportInput(file, named)

@@ -31,7 +31,7 @@ package struct DocumentWalk: Sendable {
   }
 
   /// Visits the same documents in the same order as a walk, but with queries over all collections.
-  /// - Returns: `false`, without any visit, for a backend without such queries.
+  /// - Returns: `false`, without visiting anything, if the backend does not support such queries.
   private func visitAll(_ path: ResourcePath, _ body: (Document) async throws -> Void) async throws -> Bool {
     let pages = DescendantPages(below: path, at: datastore, projection: projection)
     guard let key = DocumentKey(path) else { return try await pages.visit(body) }

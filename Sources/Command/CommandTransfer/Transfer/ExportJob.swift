@@ -57,7 +57,7 @@ package struct ExportJob: Sendable {
 
   /// Writes a folder in Google's format. The folder appears only when it is complete.
   /// - Parameters:
-  ///   - folder: a folder with an export is replaced, but not if the path has no documents.
+  ///   - folder: an existing export in this folder is replaced, unless the exported path has no documents.
   ///   - progress: called after each document with the count; an error that it throws ends the export.
   package func run(
     at datastore: any Datastore, _ database: DatabaseID, toFolder folder: String, progress: (Int) throws -> Void

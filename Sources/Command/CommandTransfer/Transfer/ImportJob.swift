@@ -92,7 +92,7 @@ package struct ImportJob: Sendable {
 
   /// - Parameters:
   ///   - connect: connects to the server, once the input is open.
-  ///   - note: called with lines about an earlier run of the import, and about row cells.
+  ///   - note: called with lines about an earlier run of the import, and about the cells of rows.
   ///   - reject: called with the reason why each invalid document is not imported.
   ///   - show: called with the writes of the first documents, if nothing is written.
   ///   - progress: called with the progress, and its fraction of the whole if known; an error that it throws ends the

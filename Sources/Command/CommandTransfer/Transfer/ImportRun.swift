@@ -70,7 +70,8 @@ struct ImportRun {
     self.record = record
   }
 
-  /// - Throws: `JSONError` for the first invalid document if they are not collected, `RPCStatus`, `CommandFailure`.
+  /// - Throws: `JSONError` for the first invalid document if invalid documents are not collected, `RPCStatus`,
+  ///   `CommandFailure`.
   mutating func run(_ input: inout ImportInput) async throws {
     // Errors leave the closure as values, so that the preceding documents are still written and recorded.
     var failure: (any Error)?

@@ -57,7 +57,7 @@ package struct TransferRun: Sendable {
   }
 
   /// Writes a file. Once the file is complete, it replaces an old one.
-  /// - Parameter body: receives the file, and a closure to call with the document count after each document; returns
+  /// - Parameter body: receives the file, and a closure to call with the document count after each document. Returns
   ///   notes.
   private func write(
     _ file: String, _ tell: @escaping (TransferState) -> Void,

@@ -30,7 +30,7 @@ package struct DocumentCopy: Sendable {
 
   package var source: Place
   package var destination: Place
-  /// Whether the destination is in another database, or the source in the past.
+  /// Whether the destination is in another database, or the source is read at a past time.
   package var isElsewhere = false
   /// Whether the documents' subcollections are also copied.
   package var isRecursive: Bool
@@ -59,7 +59,7 @@ package struct DocumentCopy: Sendable {
     source.isDocument == named.isDocument ? named : named.appending(source.last)
   }
 
-  /// - Throws: usage for paths that cannot be copied to each other.
+  /// - Throws: `usage` for paths that cannot be copied to each other.
   package func check() throws(CommandFailure) {
     let (source, destination) = (source.path, destination.path)
     if isElsewhere { return }

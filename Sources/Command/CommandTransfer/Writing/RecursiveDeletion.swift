@@ -19,7 +19,7 @@ struct RecursiveDeletion {
   /// The limit of writes in one commit (PROTOCOL §3.10).
   private static let writeLimit = 500
   private static let maximumCalls = 8
-  /// The limit of names that wait for deletion before more are requested.
+  /// The count of names waiting for deletion at which no more names are requested.
   private static let waitingLimit = 8000
 
   private enum Work: Sendable {

@@ -118,7 +118,8 @@ extension ClientBridge {
 }
 
 extension Mutation {
-  /// Whether the mutation can replace another client's values. Transforms do not count: they compute from these values.
+  /// Whether the mutation can replace another client's values. Transforms do not count, because they compute from these
+  /// values.
   fileprivate var replacesFields: Bool {
     switch operation {
     case .set: precondition != .exists(false)

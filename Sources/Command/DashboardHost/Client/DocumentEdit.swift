@@ -154,7 +154,7 @@ extension DocumentEdit {
         keepingTheirs: update.map { [$0] } ?? [], replacing: [mutation], again: .fields(over: theirs)))
   }
 
-  /// The notice about the others' changes if the user need not decide.
+  /// The notice about changes by other clients if the user need not decide.
   package static func notice(about others: [FieldPath]) -> String {
     let names = others.prefix(3).map(\.canonicalText).joined(separator: ", ")
     let more = others.count > 3 ? " and \(others.count - 3) more" : ""

@@ -365,7 +365,7 @@ extension ClientBridge {
     }
   }
 
-  /// Reports a write after its acknowledgement, and without a connection also immediately.
+  /// Reports a write after its acknowledgement. Without a connection, also reports it immediately.
   /// - Parameter undo: called if the backend rejects the write.
   private func report(
     _ handle: WriteHandle, _ text: String, orElse undo: @escaping @MainActor (ClientBridge) -> Void

@@ -145,8 +145,8 @@ private final class FinishedSteps: Sendable {
   }
 }
 
-/// The time on a scenario's screen: the world's time plus the viewing time while the world stands still. It never goes
-/// back.
+/// The time on a scenario's screen: the world's time plus the viewing time while the world stands still. The displayed
+/// time never goes back.
 struct ScenarioClock {
   private let clock = ContinuousClock()
   private var base: Timestamp

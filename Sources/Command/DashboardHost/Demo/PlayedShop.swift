@@ -18,7 +18,7 @@ package struct PlayedShop {
     case online
     /// The network is off, with three writes since.
     case offline
-    /// The server's version next to one of the locally changed documents.
+    /// One of the locally changed documents, next to the server's version.
     case document
     /// A minute of the shop on the wall, with an outage.
     case wall

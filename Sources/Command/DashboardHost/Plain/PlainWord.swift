@@ -66,7 +66,7 @@ struct PlainEvents: Sendable {
   }
 
   /// Consumes all events.
-  /// - Returns: the first one that changes a document, answers a write or ends a listener.
+  /// - Returns: the first event that changes a document, answers a write or ends a listener.
   mutating func takeSurprise() -> ObservedEvent? {
     defer { unread = [] }
     return unread.first { !$0.isState && $0.kind != .metadata }

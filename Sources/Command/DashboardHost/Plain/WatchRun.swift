@@ -184,7 +184,7 @@ package struct WatchRun: Sendable {
   }
 
   /// Reports when the backend becomes unreachable, and when it is reachable again.
-  /// - Throws: if it is unreachable at the start, since the output would look like an empty collection.
+  /// - Throws: if the backend is unreachable at the start, since the output would look like an empty collection.
   private func followStatus(of client: Client, _ contact: Contact) async throws(CommandFailure) {
     var wasOffline = false
     if let problem = client.engine.cacheProblem { headless.note(ShownText(problem.notice)) }

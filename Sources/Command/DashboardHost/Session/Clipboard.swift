@@ -87,7 +87,7 @@ struct Clipboard: Sendable {
       sequence: "\u{1b}]52;c;\(encoded)\u{7}")
   }
 
-  /// Writes a text that is too long for the terminal to the file.
+  /// Writes a text to the file, because the text is too long for the terminal.
   private func keep(_ text: String, _ size: String, _ tried: String) -> Outcome {
     let most = "\(size) are too long for the terminal (OSC 52, at most \(Self.longestSequence / 4 * 3)).\(tried)"
     var reason = "Nothing was copied: \(most)"

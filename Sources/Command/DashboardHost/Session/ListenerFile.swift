@@ -55,7 +55,7 @@ package struct ListenerFile: Hashable, Sendable {
   // MARK: Writing
 
   /// - Parameter heading: a description of the file, for its first line.
-  /// - Returns: the text, and the names of listeners that it cannot hold because they have cursors.
+  /// - Returns: the text, and the names of listeners that the text cannot contain because they have cursors.
   package static func text(
     of definitions: [ListenerDefinition], heading: String, database: DatabaseID
   ) -> (text: String, left: [String]) {

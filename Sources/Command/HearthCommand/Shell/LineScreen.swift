@@ -116,7 +116,7 @@ struct LineLayout: Hashable, Sendable {
     width = 0
   }
 
-  /// A cursor after the last column is at the beginning of the next row.
+  /// Marks the position of the cursor. A cursor after the last column is at the beginning of the next row.
   private mutating func markCursor() {
     if width == columns { startRow() }
     (cursorRow, cursorColumn) = (rows.count - 1, width)

@@ -94,7 +94,7 @@ final class ShellPipe {
 
 /// A system program that uses the terminal, or the streams, of the shell while it runs.
 enum SystemCommand {
-  /// - Parameter text: for the system's shell; empty for an interactive shell.
+  /// - Parameter text: the text for the system's shell; empty for an interactive shell.
   /// - Returns: the exit status, or 128 plus the number of the signal that ended it.
   static func run(_ text: String) throws(CommandFailure) -> Int32 {
     let shell = ProcessInfo.processInfo.environment["SHELL"] ?? "/bin/sh"

@@ -15,7 +15,7 @@ struct Decision: ~Copyable {
   private var outcomes: [RulesOutcome] = []
   private var reasons: [String] = []
   private var decidingLine: Int?
-  /// Whether to report the values of conditions of allowed requests too.
+  /// Whether to report the values of conditions for allowed requests too.
   private let tellsValues: Bool
   /// Whether a list is allowed only if the query proves it for all documents that it can find.
   private let provesLists: Bool

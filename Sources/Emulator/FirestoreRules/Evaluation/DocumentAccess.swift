@@ -60,7 +60,7 @@ struct DocumentAccess {
   var state: (any RulesDocumentState)? { documents.state }
 
   /// Records documents as if `document` had read them.
-  /// - Returns: `false` if they exceed the limit; then nothing is recorded.
+  /// - Returns: `false` if the documents exceed the limit; then nothing is recorded.
   mutating func note(_ keys: [DocumentKey]) -> Bool {
     let new = keys.filter { !read.contains($0) }
     let counted = new.reduce(0) { $0 + (documents.wasLookedAt($1) ? 0 : 1) }
@@ -87,7 +87,7 @@ struct DocumentAccess {
     return looks
   }
 
-  /// Reads the only possible result of a query. It is not counted.
+  /// Reads the only possible result of a query. The read is not counted.
   mutating func only(_ key: DocumentKey) -> RuleDocument? {
     if !read.contains(key) { read.append(key) }
     return RuleDocument(documents.stored(key), in: database)

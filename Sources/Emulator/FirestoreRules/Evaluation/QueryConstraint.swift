@@ -166,7 +166,7 @@ struct QueryFacts {
 }
 
 extension RuleEntries {
-  /// The entries with a value set at a path. Entries on the way become maps whose other entries are unknown.
+  /// The entries with a value set at a path. Entries on the path become maps whose other entries are unknown.
   fileprivate func setting(_ value: RuleValue, at path: ArraySlice<String>) -> RuleEntries {
     guard let name = path.first else { return self }
     var copy = self

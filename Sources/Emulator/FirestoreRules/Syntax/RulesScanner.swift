@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Splits a file of rules into tokens. The parser requests them one at a time, because only it knows the meaning of a
-/// slash.
+/// Splits a file of rules into tokens. The parser requests them one at a time, because only the parser knows the
+/// meaning of a slash.
 struct RulesScanner {
   let bytes: [UInt8]
   /// The offset of the next byte to read.

@@ -13,7 +13,7 @@ package struct AttachedProgram: Hashable, Sendable {
   package var name: String
   /// Whether the dashboard may control the program's client.
   package var allowsControl: Bool
-  /// Whether it is a scenario of this process; `nil` for a program.
+  /// Whether this is a scenario of this process; `nil` for another program.
   package internal(set) var isScenario: Bool?
 
   package init(process: Int32, client: Int = 1, name: String, allowsControl: Bool) {

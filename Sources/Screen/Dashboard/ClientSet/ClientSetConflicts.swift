@@ -31,7 +31,7 @@ struct ClientSetConflicts: Sendable {
 
   /// The maximum count of stored writes per document, and the maximum count of documents.
   private static let (mostWrites, mostDocuments) = (8, 500)
-  /// The maximum count of conflicts that wait for their other side.
+  /// The maximum count of conflicts that wait for the report of their other write.
   private static let mostOpen = 32
 
   private var applied: [DocumentKey: [Applied]] = [:]

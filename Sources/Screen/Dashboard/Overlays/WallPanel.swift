@@ -39,7 +39,7 @@ extension DashboardState {
     return listeners.indices.contains(list.cursor.index) ? listeners[list.cursor.index] : nil
   }
 
-  /// The next second when the wall changes as time passes; `nil` while it does not.
+  /// The next second when the wall changes as time passes; `nil` while the wall does not change.
   var nextWallTick: Timestamp? { showsWall && (wall.isMoving(at: now) || network.isOffline) ? now.nextSecond : nil }
 }
 
@@ -141,7 +141,7 @@ package struct WallGeometry {
   /// Whether to draw the values of a listener's documents. If many rows move, only the selected listener has them.
   package func showsMix(isSelected: Bool) -> Bool { columns.mixWidth > 0 && (pace == 1 || isSelected) }
 
-  /// The approximate bytes of a row with a full history each time it moves.
+  /// The approximate count of bytes that a row with a full history costs each time it moves.
   private static let bytesOfRow = 230
   /// The byte budget of the rows per second, out of the wall's 5 KB.
   private static let bytesPerSecond = 3_200

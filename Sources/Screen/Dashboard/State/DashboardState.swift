@@ -101,8 +101,8 @@ package struct DashboardConfiguration: Sendable {
   package var themes: [Theme]
   package var theme: String
   package var isMouseOn: Bool
-  /// Whether selected rows are highlighted in their full width. That doubles the bytes of a move, too many for a slow
-  /// line.
+  /// Whether selected rows are highlighted in their full width. That doubles the bytes sent when the selection moves,
+  /// which are too many for a slow line.
   package var highlightsRows: Bool
   /// Whether the guide for first-time users is shown.
   package var hasCoach: Bool

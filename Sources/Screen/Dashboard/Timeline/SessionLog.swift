@@ -130,7 +130,7 @@ package struct SessionLog: Sendable {
     (self[range.upperBound]?.steps ?? steps) - (self[range.lowerBound]?.steps ?? steps)
   }
 
-  /// The position after the event with a number. The first stored event has the number 1.
+  /// The position after the event with the given number. The first stored event has the number 1.
   func position(ofStep number: Int) -> Int {
     var left = number
     for position in start..<end where self[position]?.isStep == true {

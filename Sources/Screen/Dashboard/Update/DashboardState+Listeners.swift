@@ -165,13 +165,13 @@ extension DashboardState {
     return query.map { [.client(.preview($0))] } ?? []
   }
 
-  /// Stores the preview, if its query is still the one in the editor.
+  /// Stores the preview, if its query is still the query in the editor.
   mutating func receive(_ preview: Result<QueryPreview, RPCStatus>, about query: Query) {
     guard overlay?.editor?.previewed == query else { return }
     overlay?.editor?.preview = preview
   }
 
-  /// Records that documents have changed, so the count may be outdated.
+  /// Records that documents have changed, so the preview's count may be outdated.
   mutating func notePreviewChange() {
     guard let editor = overlay?.editor, editor.previewed != nil, editor.recountAt == nil else { return }
     let recountAt = now.advanced(seconds: 1)

@@ -87,7 +87,7 @@ extension DashboardState {
       first: first, last: reconnection.row, name: "reconnection \(clock(of: reconnection))")
   }
 
-  /// Dismisses the card on a key; `enter` in the feed shows only the card's rows.
+  /// Dismisses the card when a key is pressed. Pressing `enter` in the feed then shows only the card's rows.
   /// - Returns: whether the card handled the key.
   mutating func answerCard(_ key: Key) -> Bool {
     guard let card = outages.card else { return false }

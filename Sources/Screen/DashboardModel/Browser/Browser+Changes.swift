@@ -8,7 +8,7 @@ extension Browser {
   /// frame.
   private static func fading(from now: Timestamp) -> Timestamp { Timestamp(seconds: now.seconds &+ 3) }
 
-  /// Samples documents from another part of the collection. They decide the columns.
+  /// Samples documents from another part of the collection. These documents decide the columns.
   mutating func noteContents(_ documents: [Document], in path: ResourcePath) {
     for document in documents { statistics[path, default: FieldStatistics()].note(document) }
     columns[path, default: TreeColumns()].decide(for: documents, statistics[path] ?? FieldStatistics())
@@ -49,7 +49,7 @@ extension Browser {
     }
   }
 
-  /// Whether a document entered a full window because another one left it.
+  /// Whether a document entered a full window because another document left the window.
   private func isOutside(_ document: Document, of old: [Document], _ edge: CollectionWindow.Request?) -> Bool {
     guard let edge, let first = old.first, let last = old.last else { return false }
     switch edge.place {

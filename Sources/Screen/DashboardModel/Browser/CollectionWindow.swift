@@ -46,7 +46,7 @@ package struct CollectionWindow: Sendable {
   package var filter: BrowserFilter? { didSet { sift() } }
   /// The filter while you type it. It applies to loaded documents and sends no query.
   package var preview: RowFilter? { didSet { sift() } }
-  /// The display order of the documents, unless the filter has its own.
+  /// The display order of the documents, unless the filter defines the order.
   package var order = RowOrder.id { didSet { sift() } }
   /// The search through the whole collection, if the filter needs one.
   package internal(set) var search: CollectionSearch?

@@ -9,7 +9,7 @@ package struct EditConflict: Equatable, Sendable {
   package enum Again: Equatable, Sendable {
     /// The edited text, merged with the other clients' changes.
     case text(EditRequest)
-    /// The field editor over the other clients' version of the document; `nil` if it was deleted.
+    /// The field editor over the other clients' version of the document; `nil` if the document was deleted.
     case fields(over: Fields?)
   }
 

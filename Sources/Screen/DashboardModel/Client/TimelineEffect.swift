@@ -138,7 +138,7 @@ package struct Playback: Sendable {
     if isPlaying { anchor = (now, shown) }
   }
 
-  /// The recorded moment that is due now; `nil` at the highest speed.
+  /// The recorded time that is due now; `nil` at the highest speed.
   package func target(at now: Timestamp) -> Timestamp? {
     guard case .times(let factor) = speed, let anchor else { return nil }
     let passed = Double(Swift.max(0, now.microseconds &- anchor.now.microseconds)) * factor

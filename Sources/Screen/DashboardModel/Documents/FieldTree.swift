@@ -38,7 +38,7 @@ package struct FieldTree {
     (self.folding, self.toggled) = (folding, toggled)
   }
 
-  /// Containers with more entries start folded, unless one of their values changed.
+  /// Containers with more entries than this start folded, unless one of their values changed.
   private static let smallContainer = 4
 
   package func lines(server: Fields?, local: Fields?) -> [Line] {

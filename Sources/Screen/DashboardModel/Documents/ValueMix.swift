@@ -55,7 +55,7 @@ package struct ValueMix: Sendable {
     (document.data?.fields.entries ?? []).prefix(mostFields).map { ($0.name, text(of: $0.value)) }
   }
 
-  /// The text of a value that may be one of few; `nil` otherwise.
+  /// The text of a value if it may be one of few values; `nil` otherwise.
   private static func text(of value: Value) -> String? {
     switch value {
     case .string(let text) where !text.isEmpty && text.utf8.count <= longestValue: text

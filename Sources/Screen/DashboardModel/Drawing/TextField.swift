@@ -22,7 +22,7 @@ package struct TextField: Hashable, Sendable {
     self.keepsLines = keepsLines
   }
 
-  /// The same text, selected as a whole unless it is empty.
+  /// A copy of the text field with the whole text selected, unless it is empty.
   package func selected() -> TextField {
     var field = self
     field.isSelected = !isEmpty
@@ -100,7 +100,7 @@ package struct TextField: Hashable, Sendable {
     return (texts, before.count(where: \.isNewline), position - start)
   }
 
-  /// Moves the insertion point to the same column of another line, or to its end.
+  /// Moves the insertion point to the same column of another line, or to the end of that line.
   package mutating func moveLine(by step: Int) {
     isSelected = false
     let (texts, line, column) = lines

@@ -224,7 +224,7 @@ package struct EventRate: Sendable {
   private static let span: Int64 = 8
   /// The window of the mean, in seconds.
   private static let window: Int64 = 4
-  /// The stored seconds. A slow line shows a figure that is some seconds old.
+  /// The count of stored seconds. A slow line shows a figure that is some seconds old.
   private static let kept: Int64 = span + 12
 
   private var counts: [Int64: Int] = [:]

@@ -157,7 +157,7 @@ package struct SnapshotRows {
     self.interest = interest
   }
 
-  /// A first snapshot with more documents becomes one row per kind.
+  /// A first snapshot with more documents than this becomes one row per kind.
   private static let floodLimit = 6
   /// The count of documents that later snapshots can report one by one.
   private static let burstLimit = 200

@@ -65,7 +65,7 @@ package struct Wall: Sendable {
 
   package func events(of tag: ListenerTag) -> SecondSeries { events[tag] ?? SecondSeries() }
 
-  /// Whether the wall changes as time passes: the last minute has an event.
+  /// Whether the wall changes as time passes, because the last minute has an event.
   package func isMoving(at now: Timestamp) -> Bool {
     latest.map { now.wholeSeconds(since: $0) <= Int64(Self.span) } ?? false
   }

@@ -6,7 +6,7 @@ package struct EditedFields: Sendable {
   /// The fields before the edit.
   package let base: Fields
   package private(set) var fields: Fields
-  /// The values for the server to compute. A field with a transform has its old value in `fields`, or none.
+  /// The transforms, which the server computes. A field with a transform has its old value in `fields`, or no value.
   package private(set) var transforms: [FieldTransform] = []
   /// The changes. An array counts as one value.
   package private(set) var changes: [FieldChange] = []

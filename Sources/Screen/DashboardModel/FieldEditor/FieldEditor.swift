@@ -76,7 +76,8 @@ package struct FieldEditor: Sendable {
       subject: subject, base: edited.base, fields: edited.fields, transforms: edited.transforms, replaces: replaces)
   }
 
-  /// Toggles between a set of the whole document and an update of the changes. A new document is always set.
+  /// Toggles between a set of the whole document and an update of the changes. A new document is always written as a
+  /// set.
   package mutating func toggleReplacing() { if !isNew { replaces.toggle() } }
 
   // MARK: Rows

@@ -55,7 +55,7 @@ package struct FieldEntry: Sendable {
   }
 
   /// Changes the type and keeps the text, except between a value and the operand of a transform. An empty text becomes
-  /// the most common one of the type.
+  /// the most common text of the type.
   package mutating func change(to new: FieldKind, now: Timestamp) {
     let isOther = kind.isTransform != new.isTransform && text.text.equalsUTF8(original)
     kind = new

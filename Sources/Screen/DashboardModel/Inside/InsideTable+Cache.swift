@@ -153,7 +153,7 @@ extension InsideTable {
     ]
   }
 
-  /// The part of the budget that runs have exceeded; `nil` if they met it.
+  /// The part of the budget that runs have exceeded; `nil` if all runs met the budget.
   private static func breach(of part: QueryTimes.Class, _ budget: LatencyBudget) -> String? {
     if part.p99 > budget.p99 { return "over \(TimeText.fine(budget.p99))" }
     return part.median > budget.median ? "over \(TimeText.fine(budget.median))" : nil

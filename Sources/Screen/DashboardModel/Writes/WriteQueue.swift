@@ -58,7 +58,7 @@ package struct WriteQueue: Sendable {
 
   private var isEmpty: Bool { live.isEmpty && finished.isEmpty && rejected.isEmpty }
 
-  /// Whether there are rows to show, or were a moment ago.
+  /// Whether there are rows to show, or there were rows some seconds ago.
   package var wantsRoom: Bool { !isEmpty || roomEnd != nil }
 
   /// The rows that pass the filter.

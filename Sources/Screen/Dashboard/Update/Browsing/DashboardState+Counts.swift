@@ -80,7 +80,7 @@ extension DashboardState {
   }
 
   /// Stores a count from another source, unless a listener or a window shows the whole collection. Unlike a server's
-  /// count, their counts include the pending writes.
+  /// count, the counts of listeners and windows include the pending writes.
   mutating func receive(count: Int, of path: ResourcePath, isFromCache: Bool) {
     let window = browser.windows[path]
     let shown = window?.isWhole == true ? window?.loaded.count : nil
@@ -102,7 +102,7 @@ extension DashboardState {
   func isCountedByListener(_ path: ResourcePath) -> Bool { listenerThatCounts(path) != nil }
 }
 
-/// Commit reports: requests the data again that a commit may have changed.
+/// Requests the data again that a reported commit may have changed.
 extension DashboardState {
   mutating func receive(_ news: CommitUpdate) -> [Effect] {
     browser.hearsCommits = true
