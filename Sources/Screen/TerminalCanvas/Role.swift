@@ -102,7 +102,7 @@ package enum Role: String, CaseIterable, Hashable, Sendable {
 }
 
 extension Role {
-  /// The role whose style a theme uses if it does not name this one; `nil` only for `text`.
+  /// The role whose style a theme uses if the theme does not name this role; `nil` only for `text`.
   package var parent: Role? {
     switch self {
     case .text: nil

@@ -291,7 +291,7 @@ struct ByteSearch {
     self.borders = borders
   }
 
-  /// The index of the first occurrence from a position on.
+  /// The index of the first occurrence at or after a position.
   func first(in text: [UInt8], from start: Int = 0) -> Int? {
     var length = 0
     for index in start..<max(start, text.count) {

@@ -15,8 +15,8 @@ package struct InputForm: Hashable, Sendable {
 
 /// Recognizes the form of a text by its first bytes.
 ///
-/// A given format or layout is never changed. A form that cannot be imported is rejected with its name and the command
-/// line that works, before anything is written.
+/// A given format or layout is never changed. A form that cannot be imported is rejected before anything is written.
+/// The error names the form and shows a command line that works.
 struct InputRecognition {
   /// The name of the input in messages, such as `standard input`.
   let name: String

@@ -3,8 +3,8 @@ package import FirestoreModel
 package import FirestoreProtocol
 package import FirestoreQuery
 
-/// The documents below a path at the server in a stable order, page by page: a collection in id order. In a recursive
-/// walk each document is followed by its subcollections in their id order.
+/// The documents below a path at the server in a stable order, page by page. The documents of a collection are in id
+/// order. In a recursive walk, each document is followed by its subcollections in their id order.
 package struct DocumentWalk: Sendable {
   package let datastore: any Datastore
   package let database: DatabaseID

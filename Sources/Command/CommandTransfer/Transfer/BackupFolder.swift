@@ -43,7 +43,7 @@ package struct BackupFolder: Hashable, Sendable {
   }
 
   /// Reads the description of the folder's content.
-  /// - Throws: `noInput` if it is not a backup, `badData` for an unreadable one.
+  /// - Throws: `noInput` if the folder is not a backup, `badData` for an unreadable backup.
   package func description() throws(CommandFailure) -> BackupDescription {
     let name = "\(path)/backup.json"
     guard let data = FileManager.default.contents(atPath: name) else {

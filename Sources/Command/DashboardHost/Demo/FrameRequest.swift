@@ -20,9 +20,9 @@ package struct FrameRequest: Sendable {
   package var scene = PlayedShop.Scene.online
   /// The scenario that replaces the shop.
   package var scenario: [ScenarioStep]?
-  /// A moment of a recorded session that replaces the shop.
+  /// The state of a recorded session that replaces the shop.
   @Boxed package var recorded: DashboardState?
-  /// The keys to press in order at that time, in keymap syntax.
+  /// The keys to press in order on that screen, in keymap syntax.
   package var keys: [Key] = []
   /// The script that runs after the keys.
   package var script: DemoScript?

@@ -166,7 +166,7 @@ package final class Session {
     }
   }
 
-  /// Releases the terminal first, so that the user has it while files and client are closed.
+  /// Releases the terminal first, so that the user can use it while files and client are closed.
   private func leaveScreen(_ code: Int32) async -> ExitDeadline {
     reader?.stop()
     fileWatch?.stop()

@@ -100,7 +100,7 @@ private struct ValueWriter {
 
 /// The texts of floats in rules, in Java's format.
 enum FloatText {
-  /// The shortest digits that parse to the same number, such as `1.5`. Numbers from ten million on, or below a
+  /// The shortest digits that parse to the same number, such as `1.5`. Numbers of at least ten million, or below a
   /// thousandth, have an exponent, such as `1.0E7`.
   static func text(_ number: Double) -> String {
     if number.isNaN { return "NaN" }

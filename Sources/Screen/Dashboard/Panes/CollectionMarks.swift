@@ -122,8 +122,8 @@ package struct CollectionMarks {
   }
 }
 
-/// The column headings above the tree, with the sign of the order, for the collection of the selection. A click on a
-/// heading sorts by it. Used by drawing and by the mouse.
+/// The column headings above the tree, with the sign of the order. They are for the collection that contains the
+/// selection. A click on a heading sorts by it. Used by drawing and by the mouse.
 package struct CollectionHeads {
   private struct Head {
     var key: RowOrder.Key

@@ -85,7 +85,8 @@ package enum ValueText {
 
 /// Readable sizes, in powers of 1 024 as the SDK counts its 100 MB of cache.
 package enum ByteText {
-  /// A size such as `512 B`, `1.2 kB`, `34 MB`: two digits from a kilobyte on, at most 6 columns.
+  /// A size such as `512 B`, `1.2 kB`, `34 MB`. It has at least two digits from a kilobyte upwards, and at most 6
+  /// columns.
   package static func short(_ count: Int) -> String {
     var value = Double(max(0, count))
     var unit = 0
