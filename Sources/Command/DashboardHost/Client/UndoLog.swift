@@ -115,8 +115,7 @@ extension UndoLog {
 
     private var computed: Set<FieldPath> { Set(transforms.map(\.path)) }
 
-    /// The fields that the write changed, without fields that the server computed; `nil` if the write created or
-    /// deleted the document.
+    /// The changed fields, without computed ones; `nil` if the write created or deleted the document.
     private var paths: [FieldPath]? {
       guard case .fields(let before) = before, case .fields(let after) = after else { return nil }
       let computed = computed
