@@ -22,7 +22,7 @@ struct BackendFile: ~Copyable {
   let openFiles: OpenFiles?
   /// The first detected damage.
   private let damage = Mutex<StoreError?>(nil)
-  /// The state of the disk: whether it made the last transaction fail.
+  /// The state of the disk: whether a disk error made the last transaction fail.
   private let isFailing = Mutex(false)
 
   /// - Throws: `corrupt` if the stored data is damaged; the files are then left unchanged.
@@ -173,7 +173,7 @@ extension BackendFile {
     return connection
   }
 
-  /// Reports once if the system stopped while the data was open. Unless commits are fsynced, also marks the data as
+  /// Reports, once, that the system stopped while the data was open. Unless commits are fsynced, also marks the data as
   /// open before its first change.
   static func observeCrashes(
     _ connection: Connection, _ files: DatabaseFiles, _ durability: Durability, _ report: (String) -> Void

@@ -4,8 +4,8 @@ package import FirestoreModel
 import FirestoreProtocol
 import Synchronization
 
-/// A network between a client and its backend that can be broken manually or randomly. The controls that break it and
-/// the datastores that use it share it. It is seeded, so that a run can be repeated.
+/// A network between a client and its backend that can be broken manually or randomly. The controls that break the
+/// network and the datastores that use it share one injector. The injector is seeded, so that a run can be repeated.
 package final class FaultInjector: Sendable {
   private struct Call {
     let lane: FaultLane
@@ -132,7 +132,7 @@ package final class FaultInjector: Sendable {
   // MARK: Calls
 
   /// Registers a stream or call that can be broken.
-  /// - Returns: the number of the call, and a stream that delivers the status when it is broken.
+  /// - Returns: the number of the call, and a stream that delivers the status when the call is broken.
   func open(_ lane: FaultLane) throws(RPCStatus) -> (call: Int, breaks: AsyncStream<RPCStatus>) {
     let (stream, continuation) = AsyncStream.makeStream(of: RPCStatus.self, bufferingPolicy: .bufferingOldest(1))
     let call = state.withLock { state -> Int? in
@@ -224,7 +224,8 @@ package final class FaultInjector: Sendable {
 
   /// The delay of a message.
   /// - Parameters:
-  ///   - isLate: whether the latency applies. It does not apply to a message that travels with another one.
+  ///   - isLate: whether the latency applies. The latency does not apply to a message that is sent together with
+  ///     another one.
   ///   - bytes: the size of the message, computed only if the bandwidth is limited.
   ///   - isAnswer: whether the message goes to the client, so that its reading rate applies.
   package func delay(
@@ -283,8 +284,8 @@ private struct WaitingFaults {
   }
 }
 
-/// The newest resume tokens that a backend has sent. An older one counts as forgotten, so its target starts over, which
-/// is always correct.
+/// The newest resume tokens that a backend has sent. An older token counts as forgotten, so its target starts over,
+/// which is always correct.
 struct SentTokens {
   private static let limit = 10_000
 

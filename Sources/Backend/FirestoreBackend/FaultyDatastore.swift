@@ -144,7 +144,7 @@ package struct FaultyDatastore: Datastore {
 
   // MARK: Lines
 
-  /// Runs a stream until it ends or breaks. Nothing of it runs afterwards.
+  /// Runs a stream until it ends or breaks. When this returns, no part of the stream is still running.
   private func stream<Event: Sendable>(
     _ lane: FaultLane, _ deliver: @Sendable (Event) async -> Void,
     _ body: @escaping @Sendable (FaultyLine, @escaping @Sendable (Event) async -> Void) async throws(RPCStatus) -> Void

@@ -177,6 +177,6 @@ package struct InProcessDatastore: AnsweringDatastore {
 }
 
 extension ReadConsistency {
-  /// - Parameter time: `nil` for now.
+  /// - Parameter time: the read time; `nil` reads the present.
   fileprivate init(_ time: SnapshotVersion?) { self = time.map { .readTime($0.timestamp) } ?? .latest }
 }

@@ -12,8 +12,8 @@ import SerialExecutors
 /// Every method is one synchronous step on the actor's executor, in the order of arrival. A commit is stored and passed
 /// to all sessions in one step, so each session sees every commit once and completely. An acknowledged commit survives
 /// the death of the process (S10). The actor never waits for a stream: changes that a slow client has not fetched are
-/// merged per document, up to `PendingChanges.maximumCount` documents; beyond that they are read from the log when it
-/// fetches them.
+/// merged per document, up to `PendingChanges.maximumCount` documents. Further changes are read from the log when the
+/// client fetches them.
 package actor LocalBackend {
   /// The executor of the backend.
   package nonisolated let executor: any SerialExecutor
@@ -88,8 +88,8 @@ package actor LocalBackend {
   }
 
   /// Applies several commits in order, each atomically. Cheaper than separate calls.
-  /// - Returns: a result for each commit; `locked` if it would write a document that a pessimistic transaction has
-  ///   locked.
+  /// - Returns: a result for each commit; `locked` if the commit would write a document that a pessimistic transaction
+  ///   has locked.
   package func commit(_ orders: [CommitOrder]) -> [Result<CommitResponse, RPCStatus>] {
     if transactions.pessimistic.isEmpty { return commitUnlocked(orders) }
     return orders.map { order in
@@ -154,7 +154,7 @@ package struct BackendConfiguration: Sendable {
     case directory(String)
   }
 
-  /// The failures that an acknowledged commit survives. It always survives the death of the process.
+  /// The failures that an acknowledged commit survives. Every acknowledged commit survives the death of the process.
   package enum Durability: String, Hashable, Sendable, CaseIterable {
     /// A power failure may lose the newest commits, of up to a few seconds. Each commit is lost completely or not at
     /// all.
@@ -201,7 +201,7 @@ package struct BackendConfiguration: Sendable {
 }
 
 extension LocalBackend {
-  /// The name of the socket next to the data, on which the process that holds it serves other processes.
+  /// The name of the socket next to the data. On this socket, the process that holds the data serves other processes.
   package static let socketName = "hearth.sock"
 
   /// Whether a directory contains backend data, intact or not.

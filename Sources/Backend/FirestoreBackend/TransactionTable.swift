@@ -4,8 +4,9 @@ package import FirestoreProtocol
 import FirestoreSQLite
 
 extension LocalBackend {
-  /// - Parameter client: the owner of the transaction. If too many transactions are open, the client with the most
-  ///   loses its least recently used one, or is rejected if it begins another one.
+  /// - Parameter client: the owner of the transaction. If too many transactions are open, the client with the most open
+  ///   transactions loses its least recently used one. If that client itself begins another transaction, the new
+  ///   transaction is rejected.
   /// - Throws: `invalid-argument` for an unreadable read time or an unknown retried transaction; `resource-exhausted`.
   package func beginTransaction(
     _ options: TransactionOptions, in database: DatabaseID, for client: ClientID? = nil
@@ -81,7 +82,7 @@ extension LocalBackend {
   }
 }
 
-/// The id of a transaction; for clients, nine opaque bytes.
+/// The id of a transaction. For clients, it consists of nine opaque bytes.
 package struct TransactionID: Hashable, Sendable {
   let number: Int64
 
@@ -109,7 +110,8 @@ package struct ClientID: Hashable, Sendable {
 
 /// One open transaction. An optimistic transaction reads at the version of its first read and is checked for conflicts
 /// when it commits, so no other transaction waits for it (PROTOCOL §3.4). A pessimistic transaction reads the present
-/// and locks the documents that it reads (`LockWaits`). It is also checked, because locks do not prevent every write.
+/// and locks the documents that it reads (`LockWaits`). Pessimistic transactions are also checked, because locks do not
+/// prevent every write.
 struct OpenTransaction {
   var database: DatabaseID
   var isReadOnly: Bool
@@ -204,8 +206,8 @@ struct TransactionTable {
     aborted.insert(id)
   }
 
-  /// Ends the least recently used transaction of the client with the most. Throws if no other client has more than this
-  /// one.
+  /// Ends the least recently used transaction of the client with the most transactions. Throws if no other client has
+  /// more than this client.
   private mutating func makeRoom(for client: ClientID?) throws(StoreError) {
     var counts: [ClientID?: Int] = [:]
     for transaction in open.values { counts[transaction.client, default: 0] += 1 }
@@ -235,8 +237,8 @@ struct TransactionTable {
 }
 
 extension DocumentReader {
-  /// Whether the transaction has a conflict: a document changed that it looked up, or that one of its queries matched
-  /// or now matches, ignoring limits.
+  /// Whether the transaction has a conflict. It has one if a document changed that the transaction looked up, or that
+  /// one of its queries matched or now matches, ignoring limits.
   func hasConflict(_ transaction: OpenTransaction) throws(StoreError) -> Bool {
     guard let version = transaction.version, version < state.committed else { return false }
     // The changes since then are no longer recorded, so any document may have changed.

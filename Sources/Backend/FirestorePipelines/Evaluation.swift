@@ -92,7 +92,7 @@ struct Evaluation {
     return .array(values.map { $0 ?? .null })
   }
 
-  /// Evaluates several expressions. Together their values may not be larger than one value may be.
+  /// Evaluates several expressions. The values together must not exceed the maximum size of one value.
   /// - Returns: the values, and the bytes held for them, which the caller must release.
   private func arguments(
     _ expressions: some Collection<Expression>
@@ -225,8 +225,8 @@ extension Evaluation {
     }
   }
 
-  /// Whether all arguments are `wanted`. False as soon as one argument is not; otherwise an error if one fails, or
-  /// `nil` if one is null or absent.
+  /// Whether all arguments are `wanted`. Returns false as soon as one argument is not. Otherwise throws an error if an
+  /// argument fails, or returns `nil` if an argument is null or absent.
   private func all(
     _ arguments: [Expression], are wanted: Bool, in form: LazyForm
   ) throws(EvaluationError) -> Bool? {
@@ -252,7 +252,8 @@ extension Evaluation {
     return Self.value(result)
   }
 
-  /// The first argument that is neither null nor absent. Otherwise null if an argument is null, else absent.
+  /// The first argument that is neither null nor absent. If there is no such argument, returns null if an argument is
+  /// null, otherwise absent.
   private func firstValue(_ arguments: [Expression]) throws(EvaluationError) -> Value? {
     var result: Value?
     for argument in arguments {

@@ -194,7 +194,7 @@ struct StageArguments {
   }
 
   /// A constant nonnegative integer. Values beyond 32 bits are reduced to the largest 32-bit integer, so that sums of a
-  /// few cannot overflow.
+  /// few counts cannot overflow.
   func count(_ message: ExpressionMessage) throws(RPCStatus) -> Int {
     guard case .constant(.integer(let count)) = message, count >= 0 else {
       throw fail("takes a constant nonnegative integer.")

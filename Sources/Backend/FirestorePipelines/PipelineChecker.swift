@@ -4,8 +4,8 @@ package import FirestoreProtocol
 
 extension Pipeline {
   /// - Parameter database: the request's database, which references must name.
-  /// - Throws: `invalid-argument` if the message cannot be executed. The error names the stage or function, and the
-  ///   valid ones.
+  /// - Throws: `invalid-argument` if the message cannot be executed. The error names the invalid stage or function, and
+  ///   the valid ones.
   package init(_ message: PipelineMessage, in database: DatabaseID) throws(RPCStatus) {
     var checker = PipelineChecker(database)
     self = try checker.pipeline(message, .whole)

@@ -40,7 +40,7 @@ final class AttachedProcesses: Sendable {
     tell()
   }
 
-  /// - Returns: the reason why this process does not release the data; `nil` if it does.
+  /// - Returns: the reason why this process does not release the data; `nil` if it releases the data.
   func claim() -> String? { onClaim() }
 
   private func tell() {
@@ -53,7 +53,7 @@ final class AttachedProcesses: Sendable {
     onChange(members)
   }
 
-  /// Sends the current list of attached processes to a process that reads again.
+  /// Sends the current list of attached processes to a process that is reading again.
   func tell(_ channel: any Channel) {
     let members = state.value.members
     guard members.contains(where: { $0.channel === channel }) else { return }

@@ -16,7 +16,7 @@ package struct CallHeaders {
   /// The header that identifies the caller.
   private(set) var authorization: String?
   private(set) var contentLength: Int?
-  /// False if there is a content length that is not a number.
+  /// Whether the content length is valid: false if it is present but not a number.
   private(set) var hasValidLength = true
   private var isPost = false
   private var isGet = false

@@ -59,7 +59,7 @@ package final class ConnectionBudget: Sendable {
       >= (server.isTight ? limits.responseBytes / 8 : limits.responseBytes)
   }
 
-  /// Calls `listener` once, when there is room. Until then it must not take anything from the backend.
+  /// Calls `listener` once, when there is room. Until then the caller must not take anything from the backend.
   func wait(_ listener: @escaping () -> Void) { state.value.listeners.append(listener) }
 
   /// The bytes of requests and of responses that are held now.
@@ -96,7 +96,7 @@ package final class ConnectionBudget: Sendable {
 
   /// Suspends until a call may start its work. The turn ends with a call of `end`, or when its last reference is
   /// released.
-  /// - Parameter bytes: the bytes to reserve until the turn ends. They stand for the memory of the call that is not
+  /// - Parameter bytes: the bytes to reserve until the turn ends. They represent the memory of the call that is not
   ///   counted yet.
   /// - Throws: `CancellationError` if the task is canceled or the connection closes first.
   package func turn(reserving bytes: Int) async throws -> Turn {
@@ -153,7 +153,7 @@ package final class HeldBytes: Sendable {
     count = .makeBoxSendingValue(0, eventLoop: budget.loop)
   }
 
-  /// Replaces the count. The call must set it to 0 before it ends.
+  /// Replaces the count. The call must set the count to 0 before the call ends.
   package func replace(_ bytes: Int) {
     budget.onLoop { [self] in
       let before = count.value
@@ -200,7 +200,7 @@ package final class ServerBudget: Sendable {
     var reserved = 0
     /// The connections whose calls wait until other calls end their turns.
     var line: CircularBuffer<ConnectionBudget> = []
-    /// The part of `total` that connections hold that are being ended.
+    /// The part of `total` that belongs to connections which are being ended.
     var ending = 0
     /// The peak since the end of the last flood.
     var peak = 0
@@ -311,7 +311,7 @@ package struct ConnectionLimits: Sendable {
   let windowUpdates: Int
   /// The time within which a client must start its protocol, including TLS.
   package let handshake = TimeAmount.seconds(30)
-  /// The time after which a connection without a call is closed. It can take up to twice as long.
+  /// The time after which a connection without a call is closed. Closing can take up to twice this time.
   let idle = TimeAmount.minutes(5)
 
   /// The limits on a port that only this machine can reach. They are generous: one connection may carry thousands of

@@ -142,7 +142,7 @@ final class ServedConnection: FrameConnectionOwner {
     nextSweep = loop.assumeIsolated().scheduleTask(in: Self.sweepInterval) { [weak self] in self?.sweepRequests() }
   }
 
-  /// Ends calls whose clients have started a request and do not continue it.
+  /// Ends calls whose clients started a request but never finished sending it.
   private func sweepRequests() {
     sweep += 1
     nextSweep = nil

@@ -68,7 +68,7 @@ package final class ServedStream {
   func serve(_ call: any StreamedCall) { self.call = call }
 
   /// Counts a large head, which is held as long as the stream.
-  /// - Returns: whether there is room for it.
+  /// - Returns: whether there is room for the head.
   func countHead() -> Bool {
     if head.bytes < Self.least { return true }
     guard connection.budget.addRequest(head.bytes) else { return false }

@@ -12,10 +12,10 @@ package enum ServerThread {
   package static var loop: any EventLoop { loops.next() }
 
   /// An executor on this thread. A backend on the same thread answers without a thread switch, which would be most of
-  /// the cost of a small call. While it reads or writes, connections wait.
+  /// the cost of a small call. While the backend reads or writes, connections wait.
   package static var executor: any SerialExecutor { loop.executor }
 
-  /// Whether the caller runs on this thread. It must then not wait for the thread.
+  /// Whether the caller runs on this thread. If so, the caller must not wait for the thread.
   package static var isCurrent: Bool { loop.inEventLoop }
 
   /// Lets the thread serve connections between two steps of long work. Yielding is not enough: the thread checks its
@@ -129,8 +129,8 @@ package final class DeliverySlice: Sendable {
 }
 
 /// Combines the output of a connection's streams in one turn of its thread and sends it with one system call. Output
-/// during a read is sent at the end of the read, other output at the next turn. A change sent to a hundred streams
-/// costs one system call instead of a hundred.
+/// during a read is sent at the end of the read, and other output is sent at the next turn. A change sent to a hundred
+/// streams costs one system call instead of a hundred.
 package final class ReadFlushHandler: ChannelDuplexHandler {
   package typealias InboundIn = ByteBuffer
   package typealias OutboundIn = ByteBuffer

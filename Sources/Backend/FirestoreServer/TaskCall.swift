@@ -131,7 +131,7 @@ package final class TaskCall: StreamedCall {
     stream.end(interruption ?? status)
   }
 
-  /// Ends the call before its work is done. Its response ends after its task.
+  /// Ends the call before its work is done. The response ends after the call's task has ended.
   private func interrupt(_ status: RPCStatus) {
     if interruption != nil { return }
     interruption = status

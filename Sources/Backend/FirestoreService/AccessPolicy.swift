@@ -30,7 +30,7 @@ package protocol CallerPermissions: Sendable {
   /// - Throws: `unauthenticated` once the caller's token has expired, even during a stream.
   func checkTime() throws(RPCStatus)
 
-  /// The seconds until the caller's token expires; `nil` if it never does.
+  /// The seconds until the caller's token expires; `nil` if it never expires.
   var timeLeft: Int64? { get }
 
   /// - Throws: `permission-denied` unless the caller may get all of these documents.

@@ -96,9 +96,9 @@ extension FirestoreService {
   /// batch ends the stream; later batches are not applied.
   ///
   /// A stream can be resumed. A client that names the stream and its last received token, and resends requests, gets
-  /// their responses; they are not applied again. The token counts the applied requests. A request with the label
-  /// `hearth-write`, which Hearth's client sends, is applied only once on any stream. Requests of other clients are
-  /// applied at least once, as in Cloud Firestore.
+  /// the responses to these requests, which are not applied again. The token counts the applied requests. A request
+  /// with the label `hearth-write`, which Hearth's client sends, is applied only once on any stream. Requests of other
+  /// clients are applied at least once, as in Cloud Firestore.
   package func write<Requests: AsyncSequence & Sendable>(
     _ requests: Requests, to send: Send
   ) async throws where Requests.Element == [UInt8] {

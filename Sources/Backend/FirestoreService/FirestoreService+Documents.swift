@@ -182,7 +182,7 @@ extension FirestoreService {
     return (documents, next != nil)
   }
 
-  /// Merges missing documents that have documents below them into the others, in key order.
+  /// Merges missing documents that have documents below them into a list of other documents, in key order.
   private func addingMissing(
     to documents: [Document], isCut: Bool, of collection: ResourcePath, _ after: Bound?, _ limit: Int,
     _ read: ReadConsistency,

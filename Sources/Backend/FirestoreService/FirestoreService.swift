@@ -9,7 +9,7 @@ package import FirestoreProtocol
 /// Every invalid request gets an `RPCStatus`; no message can stop the process.
 package struct FirestoreService: Sendable {
   /// Sends messages of a response stream. Suspends while the client is not reading. Several messages sent together cost
-  /// little more than one.
+  /// little more than one message.
   package typealias Send = @Sendable ([[UInt8]]) async throws -> Void
 
   /// Sets the number of document bytes that a call has read but not sent.
@@ -50,8 +50,8 @@ package struct FirestoreService: Sendable {
   /// Whether the response depends on the caller.
   package var isRestricted: Bool { rules?.isActive ?? false }
 
-  /// The same service with one caller's permissions. Streams need this even if there are no rules now, since rules may
-  /// be added later.
+  /// A copy of this service with one caller's permissions. Streams use such a copy even if there are no rules now,
+  /// since rules may be added later.
   /// - Parameter authorization: the text of the `authorization` header.
   /// - Throws: an error for an invalid or unaccepted token.
   package func serving(as authorization: String?) throws(RPCStatus) -> FirestoreService {
@@ -80,14 +80,14 @@ package struct FirestoreService: Sendable {
   /// - Throws: `unauthenticated` once the caller's token has expired.
   package func checkTime() throws(RPCStatus) { try access?.checkTime() }
 
-  /// The same service for one call whose memory is counted.
+  /// A copy of this service for one call whose memory is counted.
   package func counting(_ hold: @escaping Hold) -> FirestoreService {
     var service = self
     service.hold = hold
     return service
   }
 
-  /// The same service for one of several clients, so that the server can share its capacity fairly.
+  /// A copy of this service for one of several clients, so that the server can share its capacity fairly.
   package func serving(_ client: ClientID) -> FirestoreService {
     var service = self
     service.client = client
@@ -162,7 +162,7 @@ package struct FirestoreService: Sendable {
   }
 
   /// Answers a request in one step, after waiting until no transaction locks a document that it writes.
-  /// - Throws: `aborted` if that takes too long; the request's own transaction is then ended.
+  /// - Throws: `aborted` if the wait takes too long; the request's own transaction is then ended.
   private func answerWaiting(_ method: Method, _ request: [UInt8]) async throws(RPCStatus) -> [[UInt8]]? {
     let end = ContinuousClock.now + lockPatience
     while true {

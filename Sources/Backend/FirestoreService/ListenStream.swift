@@ -90,7 +90,8 @@ package struct ListenStream: Sendable {
 }
 
 extension ListenStream.Watch {
-  /// Takes the messages for a caller who is subject to rules. The same step decides whether each message may be sent.
+  /// Takes the messages for a caller who is subject to rules, and decides in the same step whether each message may be
+  /// sent.
   fileprivate mutating func takeAllowed(
     upTo bytes: Int, on backend: isolated LocalBackend
   ) throws(RPCStatus) -> WatchDelivery {

@@ -71,7 +71,7 @@ extension RequestedQuery {
     return values
   }
 
-  /// Checks the number of the query's parts. It determines the cost of the query's disjunctive form.
+  /// Checks the number of the query's parts. This number determines the cost of the query's disjunctive form.
   private func checkCount(_ filters: [Filter], _ parent: ResourcePath) throws(RPCStatus) {
     let fields = filters.reduce(0) { $0 + $1.fieldFilters.count }
     let count = fields + orderBy.count + (parent.isRoot ? 0 : 1)
@@ -162,7 +162,8 @@ extension RequestedQuery {
 }
 
 extension ServedQuery {
-  /// Rejects aggregations that need an index with their fields after the name. Google's servers have no such index.
+  /// Rejects aggregations that need an index with the aggregated fields after the document's name. Google's servers
+  /// have no such index.
   /// - Parameter orderBy: the explicit orders.
   func check(_ aggregations: [Aggregation], ordered orderBy: [OrderBy]) throws(RPCStatus) {
     if let projection { try Self.check(aggregations, selecting: projection) }

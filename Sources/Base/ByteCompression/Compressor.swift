@@ -107,7 +107,8 @@ package final class Compressor {
 /// A format's encoder.
 protocol ByteEncoder: AnyObject {
   /// Reads as much input and writes as much output as the two buffers allow.
-  /// - Returns: the numbers of bytes, and whether all input was read and, for the last input, all output was written.
+  /// - Returns: the numbers of bytes read and written, and whether the step is complete: all input was read and, for
+  ///   the last input, all output was written.
   func step(
     _ input: UnsafeBufferPointer<UInt8>, _ output: UnsafeMutableBufferPointer<UInt8>, isLast: Bool
   ) throws(CompressionError) -> (step: CodingStep, isDone: Bool)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A regular expression that matches in time linear in the text, for every pattern. It follows all possible matches
-/// simultaneously (Thompson, "Regular Expression Search Algorithm", 1968). The standard library tries them one after
-/// the other. On a line of thirty letters, `(a+)+$` then takes minutes and cannot be stopped.
+/// simultaneously (Thompson, "Regular Expression Search Algorithm", 1968). The standard library instead tries the
+/// possible matches one after the other. On a line of thirty letters, `(a+)+$` then takes minutes and cannot be
+/// stopped.
 ///
 /// Supports `.` `[a-z]` `\d` `\w` `\s` `\b` `^` `$` `( | )` `* + ? {2,3}`; no lookaround and no back-references.
 package struct Pattern: Hashable, Sendable {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Finds matches and the parts that their groups captured (Pike's virtual machine). If several matches start at one
-/// position, the one counts that trying alternatives from left to right would find first.
+/// position, the result is the match that trying alternatives from left to right would find first.
 struct PatternMachine {
   private struct Thread {
     var step: Int
@@ -32,7 +32,7 @@ struct PatternMachine {
     seen = Array(repeating: -1, count: pattern.program.count)
   }
 
-  /// The leftmost match from a position on.
+  /// The leftmost match that starts at or after a position.
   /// - Returns: the bounds of the whole match and of its groups, -1 for groups that did not participate; `nil` if there
   ///   is no match or no `work` is left.
   mutating func match(from start: Int) -> [Int]? {
@@ -280,7 +280,7 @@ struct PatternRun {
     return ranges
   }
 
-  /// The leftmost match from a position on, as long as possible.
+  /// The leftmost match that starts at or after a position, as long as possible.
   private mutating func first(from start: Int) -> Range<Int>? {
     clear()
     var found: Range<Int>?

@@ -7,7 +7,7 @@ struct PatternParser {
     case assertion(Pattern.Assertion)
     case sequence([Node])
     case choice([Node])
-    /// Repeats a node at most `most` times; `nil` for no limit. Lazy: as few times as possible.
+    /// Repeats a node at most `most` times; `nil` for no limit. A lazy repetition matches as few times as possible.
     case repeated(Node, least: Int, most: Int?, isLazy: Bool)
     case group(Node, number: Int)
   }

@@ -23,7 +23,7 @@ struct ScalarSet: Hashable, Sendable {
   /// ASCII letters and digits, the underscore, and U+00C0 to U+1FFF.
   static let words: [ClosedRange<UInt32>] = [0x30...0x39, 0x41...0x5A, 0x5F...0x5F, 0x61...0x7A, 0xC0...0x1FFF]
 
-  /// All other scalars.
+  /// All scalars outside of the ranges.
   static func complement(_ ranges: [ClosedRange<UInt32>]) -> [ClosedRange<UInt32>] {
     var result: [ClosedRange<UInt32>] = []
     var next: UInt32 = 0

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Dispatch
 
-/// A thread that runs work strictly in order. Several actors can share it, and it may have other work.
+/// A thread that runs work strictly in order. Several actors can share the thread, which may have other work too.
 package protocol WorkLoop: Sendable {
   /// Whether the caller is on the thread.
   var isCurrent: Bool { get }

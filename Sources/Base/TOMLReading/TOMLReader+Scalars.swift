@@ -166,7 +166,7 @@ extension TOMLReader {
   }
 
   /// Consumes the quotes at the cursor. One or two may occur anywhere in a long string, including before its end.
-  /// - Returns: whether the string ends with them.
+  /// - Returns: whether the string ends with these quotes.
   private mutating func takeEnd(_ quote: UInt8, of text: inout [UInt8]) -> Bool {
     var count = 0
     while count < 5, cursor[count] == quote { count += 1 }

@@ -61,9 +61,9 @@ final class TableNode {
   enum Origin {
     /// Created by a longer header: `a` in `[a.b]`. One separate header for it may follow.
     case implied
-    /// Created by a header. Only the lines below it, and headers of tables inside it, add to it.
+    /// Created by a header. Only the lines below the header, and headers of tables inside this table, add to it.
     case header
-    /// Created by a longer key: `a` in `a.b = 1`. Only keys, and headers of tables inside it, add to it.
+    /// Created by a longer key: `a` in `a.b = 1`. Only keys, and headers of tables inside this table, add to it.
     case dotted
   }
 

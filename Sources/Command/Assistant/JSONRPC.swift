@@ -33,7 +33,6 @@ struct JSONRPCMessage: Sendable {
   }
 }
 
-/// An error of JSON-RPC.
 struct JSONRPCError: Error, Sendable {
   enum Code: Int64, Sendable {
     case parseError = -32_700

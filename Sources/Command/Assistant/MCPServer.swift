@@ -11,7 +11,7 @@ import Synchronization
 ///         └─ notifications/cancelled ───────────► interrupts the call, which is then not answered
 /// ```
 package final class MCPServer: Sendable {
-  /// The versions of the protocol, newest first. A client that asks for another one gets the newest.
+  /// The versions of the protocol, newest first. A client that requests any other version gets the newest.
   static let versions = ["2025-11-25", "2025-06-18", "2024-11-05"]
   /// The maximum number of waiting requests.
   private static let mostWaiting = 64
@@ -36,7 +36,7 @@ package final class MCPServer: Sendable {
     (self.commands, self.database) = (commands, database)
   }
 
-  /// Answers requests until the input ends, and then the requests that still wait.
+  /// Answers requests until the input ends. Then answers the requests that still wait.
   package func run(_ transport: AssistantTransport) async {
     let (calls, queue) = AsyncStream.makeStream(
       of: JSONRPCMessage.self, bufferingPolicy: .bufferingOldest(Self.mostWaiting))

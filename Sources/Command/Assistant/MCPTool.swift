@@ -82,7 +82,7 @@ struct MCPTool: Sendable {
   }
 
   enum Work: Sendable {
-    /// A command of Hearth: its name, and the words after the words of the arguments.
+    /// A command of Hearth: its name, and fixed words that follow the words of the arguments.
     case command(String, [String])
     /// Work other than a command. Returns the text of the answer, or throws the reason why there is none.
     case answer(@Sendable (MCPArguments, AssistantCommands) throws -> String)

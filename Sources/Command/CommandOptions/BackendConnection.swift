@@ -54,8 +54,7 @@ package struct RemoteBackend: Hashable, Sendable {
   }
 }
 
-/// The connection to one database of a backend. Commands use only its datastore, whichever `BackendChoice` it comes
-/// from.
+/// The connection to one database of a backend. Commands use only its datastore, regardless of the `BackendChoice`.
 package struct BackendConnection: Sendable {
   package let database: DatabaseID
   package var datastore: any Datastore
@@ -146,7 +145,7 @@ package struct BackendConnection: Sendable {
     self.data = data
   }
 
-  /// Does not connect yet: a wrong address or wrong credentials fail the first call.
+  /// Does not connect yet: a wrong address or wrong credentials make the first call fail.
   private init(_ remote: RemoteBackend, _ database: DatabaseID) {
     self.database = database
     identity = .server(remote.endpoint.text, database)
@@ -162,7 +161,7 @@ package struct BackendConnection: Sendable {
     return try .open(choice, other)
   }
 
-  /// The database at a read time, read-only; the current database for `nil`.
+  /// The database at a read time, read-only. With `nil`, this is the current database.
   package func at(_ time: Timestamp?) -> BackendConnection {
     guard let time else { return self }
     var past = self
@@ -170,7 +169,7 @@ package struct BackendConnection: Sendable {
     return past
   }
 
-  /// The backend's name in the dashboard, known before it is open.
+  /// The backend's name in the dashboard, known before the backend is open.
   package static func name(_ locations: StorageOptions.Locations) -> ConnectedBackend {
     let (database, named) = (locations.database, locations.connection)
     var backend =
@@ -273,7 +272,7 @@ extension EmulatorControl {
     self.init(remote.endpoint, remote.credentials, isTrusting: remote.allowsInsecureCredentials)
   }
 
-  /// `nil` for backends that are not emulators.
+  /// Creates the control of a backend. Returns `nil` for backends that are not emulators.
   package init?(of backend: BackendChoice) {
     guard case .remote(let remote) = backend, !remote.endpoint.isGoogle else { return nil }
     self.init(remote)
@@ -282,7 +281,7 @@ extension EmulatorControl {
 
 /// The name that identifies this process to other processes that use the same data.
 package enum ProgramName {
-  /// `hearth` with its command; in tests, the name of the test program.
+  /// `hearth` with its command. In tests, this is the name of the test program.
   package static let ofProcess: String = {
     guard SharedData.processName == "hearth" else { return SharedData.processName }
     // Only the dashboard runs without a command name, and it accepts only options.

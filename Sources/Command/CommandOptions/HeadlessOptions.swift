@@ -62,7 +62,7 @@ package struct TimeLimitOptions: ParsableArguments {
   package init() {}
 }
 
-/// The reason why options were refused, with its exit status: the parser itself passes on only the text.
+/// The reason why options were refused, with its exit status. The parser itself reports only the text.
 package final class ParsingFailure: Sendable {
   @TaskLocal package static var current: ParsingFailure?
 

@@ -15,7 +15,7 @@ package final class Interruptions {
   private let continuation: AsyncStream<Cause>.Continuation?
   private let signals: [any DispatchSourceSignal]
 
-  /// Uses causes that the caller observes.
+  /// Reports interruptions that the caller observes.
   package init(_ causes: AsyncStream<Cause>) {
     self.causes = causes
     continuation = nil
@@ -61,7 +61,7 @@ package final class Interruptions {
     continuation?.finish()
   }
 
-  /// Waits on a thread for the loss of the output's reader, until the process ends. The writing end of a pipe then
+  /// Waits on a thread, until the process ends, for the output's reader to disconnect. The writing end of a pipe then
   /// reports an error; a file never does.
   private static func watchOutput(_ continuation: AsyncStream<Cause>.Continuation) {
     DispatchQueue(label: "hearth.output").async {
@@ -76,7 +76,7 @@ package final class Interruptions {
 private final class Arrivals: Sendable {
   private let count = Atomic(0)
 
-  /// Counts one more, and returns whether it is the first.
+  /// Counts a signal, and returns whether it is the first.
   func isFirst() -> Bool { count.wrappingAdd(1, ordering: .relaxed).oldValue == 0 }
 }
 
@@ -93,7 +93,7 @@ package enum JobControl {
 
   private static let state = Mutex(State())
 
-  /// Makes SIGTSTP stop this process only after it has released the data, while this process uses the data.
+  /// While this process uses the data, makes SIGTSTP stop it only after it has released the data.
   package static func letsGo(of shared: SharedData) {
     state.withLock { state in
       state.data.removeAll { $0.data == nil || $0.data === shared }

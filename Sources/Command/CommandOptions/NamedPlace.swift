@@ -11,7 +11,7 @@ import struct Hearth.Backend
 /// A place of documents: a database, a path in it, and an optional read time.
 package struct NamedPlace: Sendable {
   package var locations: StorageOptions.Locations
-  /// The path; the root for the whole database, `nil` if the text names only a database.
+  /// The path. The root means the whole database, and `nil` means that the text names only a database.
   package var path: ResourcePath?
   /// The read time of the place; `nil` for now.
   package var time: Timestamp?
@@ -196,8 +196,8 @@ extension PlaceText.Database {
   }
 }
 
-/// Paths of documents and collections as arguments. Consoles write them with a leading slash, shells complete them with
-/// a trailing slash. Both are accepted, as the SDKs do.
+/// Paths of documents and collections as arguments. Consoles write paths with a leading slash, and shells complete them
+/// with a trailing slash. Both are accepted, as the SDKs do.
 package enum DataPath {
   private static func trimmed(_ text: String) throws(CommandFailure) -> String {
     if text == "/" {

@@ -32,7 +32,7 @@ package struct PastDatastore: Datastore {
     try await explaining { () async throws(RPCStatus) in try await base.visitDescendants(request, deliver: deliver) }
   }
 
-  /// Rewrites a backend's error about the read time in the user's terms.
+  /// Rephrases a backend's error about the read time in the user's terms.
   private func explaining<Result>(
     _ body: () async throws(RPCStatus) -> Result
   ) async throws(RPCStatus) -> Result {
@@ -139,7 +139,7 @@ package struct WholenessOptions: ParsableArguments {
   }
 
   /// The database in the state to read.
-  /// - Parameter note: called with a warning if it cannot be read at one time.
+  /// - Parameter note: called with a warning if the database cannot be read at one time.
   package func view(of connection: BackendConnection, _ note: (String) -> Void) async throws -> BackendConnection {
     if live || moment.at != nil { return connection.at(moment.at) }
     if let whole = try await connection.atBeginning() { return whole }

@@ -230,7 +230,7 @@ extension BackendConfiguration.Durability: ExpressibleByArgument {
 
 /// The source of backend options that the command line omits.
 package struct StorageCompletion: Codable, Hashable, Sendable {
-  /// The named connection that supplies them; `nil` for none.
+  /// The named connection that supplies the omitted options; `nil` for none.
   package var connection: NamedConnection?
   /// The source of the connection, if no option names it.
   package var source: DefaultConnection.Source?
@@ -319,7 +319,7 @@ extension StorageOptions {
     try remote.validate()
   }
 
-  /// Inherits a shell's options. Its cache belongs to one database and is not used for another.
+  /// Inherits a shell's options. The shell's cache belongs to one database and is not used for another.
   package mutating func inherit(_ base: StorageOptions) {
     let isSameDatabase = project == nil && database == nil
     remote = base.remote

@@ -74,7 +74,8 @@ extension StorageNotice {
 /// ```
 /// folder ──copy──► a private temporary folder ──open──► backend, then the folder is deleted
 /// ```
-/// The open files remain readable whenever the process ends, and the backend refuses every commit.
+/// The open files remain readable until the process ends, and then the system removes them. The backend refuses every
+/// commit.
 package enum ReadOnlyDisk {
   /// Whether a data folder is on a read-only file system.
   package static func holds(_ folder: String) -> Bool {

@@ -55,7 +55,7 @@ package struct WritingOptions: ParsableArguments {
     }
   }
 
-  /// Writes a document. A change after its version was read fails like a change before.
+  /// Writes a document. If the document changes after it was checked, the failure is the same as for an earlier change.
   private static func commit(_ mutation: Mutation, at datastore: any Datastore) async throws -> CommitResponse {
     let path = mutation.key.path.text
     do throws(RPCStatus) {

@@ -31,7 +31,7 @@ package final class OutputFile {
       STDOUT_FILENO, "standard output", isStandard: true, try compressor(compression, of: "standard output"))
   }
 
-  /// Writes to a pager on the terminal. Its end counts as the end of standard output's reader.
+  /// Writes to a pager on the terminal. The end of the pager counts as the end of standard output's reader.
   package convenience init(pager descriptor: Int32) {
     self.init(descriptor, "the pager", isStandard: true, isTerminal: true)
   }
@@ -256,7 +256,7 @@ package struct Pager {
   /// The previous action of SIGINT.
   private let interruption: sigaction
 
-  /// - Returns: `nil` if standard output is not a terminal, or without a pager.
+  /// - Returns: `nil` if standard output is not a terminal, or if there is no pager.
   package init?(environment: [String: String]) {
     guard isatty(STDOUT_FILENO) == 1, environment["TERM"] != "dumb" else { return nil }
     let program = environment["PAGER"] ?? "less"

@@ -23,7 +23,7 @@ package struct ShellText {
   package struct Failure: Error, Hashable, Sendable {
     package var line: Int
     package var reason: String
-    /// Whether more text could complete it.
+    /// Whether the text is unfinished, so that more text could complete it.
     package var isUnfinished = false
 
     package init(line: Int, reason: String, isUnfinished: Bool = false) {

@@ -10,7 +10,7 @@ package enum StandardStreams {
   /// signal.
   ///
   /// Call this before opening any file. Otherwise a file could get one of these numbers and be read as input or
-  /// overwritten with output. The opened streams lead to `/dev/null` in the wrong direction, so that using them is
+  /// overwritten with output. The opened streams refer to `/dev/null` in the wrong direction, so that using them is
   /// still an error.
   package static func reserve() {
     for (descriptor, mode) in [(STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY)]
@@ -26,7 +26,7 @@ package enum StandardStreams {
 ///
 /// A message that cannot be written is lost: it cannot be reported elsewhere, and the work continues.
 package enum StandardError {
-  /// The longest wait for a slow reader, in milliseconds; then the rest of the message is lost.
+  /// The longest wait for a slow reader, in milliseconds. After this time, the rest of the message is lost.
   private static let patience: Int32 = 1000
 
   package static func write(_ line: ShownText) {

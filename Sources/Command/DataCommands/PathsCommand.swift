@@ -56,7 +56,7 @@ package struct PathsCommand: ParsableCommand {
     return "(in memory)"
   }
 
-  /// The JSON of one path is a string or null.
+  /// Creates a JSON object. The names in `lists` have arrays, and every other name has a string or null.
   private static func json(_ object: [String: [String]], lists: Set<String>) throws -> String {
     let values = object.mapValues { $0 as Any }.map { name, value -> (String, Any) in
       guard !lists.contains(name) else { return (name, value) }

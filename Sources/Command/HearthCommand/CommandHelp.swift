@@ -50,8 +50,8 @@ enum CommandHelp {
     return nil
   }
 
-  /// The parser's error as one line, with the nearest option or command for an unknown one, or with the required word
-  /// order.
+  /// The parser's error as one line. The line suggests the nearest option or command for an unknown one, or states the
+  /// required word order.
   /// - Returns: `nil` without an error.
   static func complaint(_ message: String, arguments: [String]) -> String? {
     guard let first = message.split(separator: "\n").first.map(String.init) else { return nil }
@@ -134,7 +134,7 @@ enum CommandHelp {
     return options(of: given).contains(name)
   }
 
-  /// The names of commands that may follow a path of commands; none if other words precede.
+  /// The names of commands that may follow a path of commands; none if the path contains other words.
   private static func names(below path: ArraySlice<String>) -> [String] {
     var commands = HearthCommand.configuration.subcommands
     for name in path {

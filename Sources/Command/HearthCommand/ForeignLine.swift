@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandOutput
 
-/// Command lines of other programs that have a line here.
+/// Translates command lines of other programs to the equivalent command lines of Hearth.
 enum ForeignLine {
-  /// Other programs' names for these commands.
+  /// Other programs' names for Hearth's commands.
   static let synonyms = [
     "cat": "get", "show": "get", "read": "get", "select": "get", "find": "get", "query": "get", "list": "ls",
     "dir": "ls", "collections": "ls", "rm": "delete", "del": "delete", "remove": "delete", "drop": "delete",
@@ -26,7 +26,7 @@ enum ForeignLine {
     "group": "count",
   ]
 
-  /// Other programs' names for these options.
+  /// Other programs' names for Hearth's options.
   static let optionSynonyms = [
     "--sort": ["--order"], "--orderby": ["--order"], "--fields": ["--select"], "--columns": ["--select"],
     "--projection": ["--select"], "--filter": ["--where"], "--query": ["--where"], "--skip": ["--offset"],
@@ -38,8 +38,7 @@ enum ForeignLine {
     "--snapshot-time": ["--at"], "--all-collections": ["--all"], "--upsert": ["--merge"],
   ]
 
-  /// Options of other programs or other commands that no option of the command replaces, with the way to the same
-  /// result.
+  /// Options of other programs or commands without an equivalent here, each with another way to get the same result.
   static let optionAnswers = [
     "--group-by": "Use 'hearth count PATH --by FIELD'.", "--groupby": "Use 'hearth count PATH --by FIELD'.",
     "-o": outputAnswer, "--output": outputAnswer, "--out": outputAnswer,
@@ -53,7 +52,8 @@ enum ForeignLine {
   private static let completionAnswer =
     "For completion in bash: source <(hearth --generate-completion-script bash); also zsh and fish."
 
-  /// Words and pairs of words of other programs that no command replaces, with the way to the same result.
+  /// Words of other programs, alone or in pairs, without an equivalent command in Hearth. Each has another way to get
+  /// the same result.
   private static let answers = [
     "completion": completionAnswer, "completions": completionAnswer, "autocomplete": completionAnswer,
     "deploy": "Hearth does not deploy. Use 'firebase deploy', or 'hearth serve --rules FILE' to enforce rules locally.",
@@ -66,7 +66,7 @@ enum ForeignLine {
     "use": "Add --project ID or -C CONNECTION to a command, or use 'hearth connections use NAME'.",
   ]
 
-  /// The answer to a word that no command replaces; `nil` for other words.
+  /// The advice for a word without an equivalent command; `nil` for other words.
   static func answer(to words: [String]) -> String? {
     for count in 1...2 where count <= words.count {
       let command = words.prefix(count).joined(separator: " ")

@@ -9,8 +9,8 @@ import Glibc
 
 @main
 struct Main {
-  /// Usage errors exit with 64 (`EX_USAGE`) and one line, all other failures with their `ExitStatus` and one line, help
-  /// and version with 0.
+  /// Runs the program. A usage error exits with 64 (`EX_USAGE`), and any other failure exits with its `ExitStatus`.
+  /// Both print one line. Help and version exit with 0.
   static func main() async {
     // Dispatch requests a higher priority for some threads, which only root gets, and writes each refusal to the
     // system's log. Users who set the variable themselves can read these messages.
@@ -84,12 +84,12 @@ struct HearthCommand: ParsableCommand {
 enum FatalSignals {
   private static let all = [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGQUIT]
 
-  /// Restores their default action, which ends the process immediately.
+  /// Restores the default action of these signals, which ends the process immediately.
   ///
-  /// Swift's runtime handles them with a backtrace that takes a minute for a program of this size, and on a terminal
-  /// waits for a key. A service would neither run nor be restarted meanwhile. A user who sets `SWIFT_BACKTRACE` gets
-  /// the backtrace. The dashboard's handlers are installed later: they restore the terminal, and then trigger the
-  /// default action.
+  /// Swift's runtime handles these signals with a backtrace that takes a minute for a program of this size, and on a
+  /// terminal waits for a key. A service would neither run nor be restarted meanwhile. A user who sets
+  /// `SWIFT_BACKTRACE` gets the backtrace. The dashboard's handlers are installed later: they restore the terminal, and
+  /// then trigger the default action.
   static func takeDefaultActions(environment: [String: String]) {
     guard environment["SWIFT_BACKTRACE"] == nil else { return }
     for number in all {

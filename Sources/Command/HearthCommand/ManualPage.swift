@@ -62,7 +62,7 @@ enum ManualBlock: Hashable, Sendable {
     return reader.finish()
   }
 
-  /// Whether it follows a block without an empty line between them.
+  /// Whether this block follows another block without an empty line between them.
   func isClose(to previous: ManualBlock) -> Bool {
     if case .item = self, case .item = previous { return true }
     return false

@@ -98,8 +98,9 @@ package enum ScenarioState: Sendable {
   case cached(DocumentKey, isThere: Bool)
   /// Whether this client is the one that has the streams, among the clients that share a cache.
   case streams(Bool)
-  /// A document in the cache or in a listener's result. If `exists`, it has pending server timestamps, and meets the
-  /// conditions with this client's estimates of them. Otherwise it has no pending server timestamps.
+  /// A document in the cache or in a listener's result. If `exists` is true, the document must have pending server
+  /// timestamps and meet the conditions with this client's estimates of them. If `exists` is false, the document must
+  /// have no pending server timestamps.
   case estimate(DocumentKey, exists: Bool, [Filter], at: Place)
 
   /// The place to look up a document.
@@ -166,7 +167,7 @@ extension Scenario {
 /// A scenario that ships with the program.
 package struct ShippedScenario: Sendable {
   package let name: String
-  /// One sentence that describes it.
+  /// One sentence that describes the scenario.
   package let summary: String
   package let text: String
 

@@ -33,7 +33,7 @@ final class ScenarioClient: Sendable {
   /// Whether the cache outlives the scenario.
   var isCacheKept: Bool { opening.cache.kept != nil }
 
-  /// The newest listener with that name; any listener for `nil`.
+  /// The newest listener with that name. With `nil`, returns any listener.
   func listener(_ name: String?) -> ListenerProbe? { opening.listeners.last { name == nil || $0.name == name } }
 
   // MARK: Listening
@@ -82,7 +82,7 @@ final class ScenarioClient: Sendable {
 
   /// Adds a write to the queue.
   /// - Parameter failure: the message for a rejection that no step expects.
-  /// - Throws: the reason why the cache cannot store it.
+  /// - Throws: the reason why the cache cannot store the write.
   func write(_ mutations: [Mutation], failure: @escaping @Sendable (RPCStatus) -> String) async throws(RPCStatus) {
     // A completion that is awaited only after the call could be reported after the snapshot that shows it.
     let paths = mutations.map(\.key.path)

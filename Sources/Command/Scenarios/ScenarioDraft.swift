@@ -6,8 +6,8 @@ package import FirestoreModel
 package import FirestoreQuery
 import Synchronization
 
-/// The clients' requests and events that a recording has and a scenario can express. Drafts are the intermediate form
-/// between recordings and scenarios.
+/// The clients' requests and events that a recording contains and a scenario can express. Drafts are the intermediate
+/// form between recordings and scenarios.
 package struct ScenarioDraft: Sendable {
   package enum Event: Sendable {
     /// A listener starts. Its tag is unique for the client.
@@ -29,7 +29,7 @@ package struct ScenarioDraft: Sendable {
 
   package struct Moment: Sendable {
     package var time: Timestamp
-    /// The client; `nil` for the only one.
+    /// The client; `nil` for the only client.
     package var client: String?
     package var event: Event
 

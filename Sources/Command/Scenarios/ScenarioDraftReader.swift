@@ -25,7 +25,7 @@ package struct ScenarioDraftReader {
     var unlistedCount = 0
     /// The draft's number of each listed write.
     var numbers: [BatchID: Int] = [:]
-    /// The position in the draft of the first snapshot that shows a write which no event has listed yet.
+    /// The draft position of the first snapshot that shows a write, for writes that no event has listed yet.
     var shown: [BatchID: Int] = [:]
     var faults = FaultSettings()
     var isNetworkOn = true
@@ -67,7 +67,7 @@ package struct ScenarioDraftReader {
 
   private mutating func add(_ event: ScenarioDraft.Event) { draft.add(event, at: time, of: client) }
 
-  /// Inserts an event of the client before an earlier moment, with the time of that moment.
+  /// Inserts an event of the client before an existing moment of the draft. The event gets the time of that moment.
   private mutating func insert(_ event: ScenarioDraft.Event, at place: Int) {
     draft.moments.insert(.init(draft.moments[place].time, client, event), at: place)
     clients = clients.mapValues { client in
@@ -153,7 +153,7 @@ package struct ScenarioDraftReader {
     if document.pending == .none, let data = document.data { add(.seen(document.key, data.fields)) }
   }
 
-  /// Adds a listed write, unless the draft already has it from its request.
+  /// Adds a listed write, unless the draft already contains the write because its request was recorded.
   private mutating func list(_ id: BatchID, _ mutations: [Mutation]) {
     if state.numbers[id] != nil { return }
     if let place = state.unlisted.firstIndex(where: { $0.mutations == mutations }) {

@@ -173,7 +173,7 @@ package struct ScenarioExporter {
         + (options.source == .cache ? " from cache" : ""), moment)
   }
 
-  /// The code of a listener's failure that no recorded fault caused; `nil` if there was none.
+  /// The code of a listener's failure that no recorded fault caused; `nil` if there is no such failure.
   private func refusal(of tag: Int, _ client: String?, after index: Int) -> StatusCode? {
     for moment in draft.moments[index...] where moment.client == client {
       switch moment.event {
@@ -285,7 +285,7 @@ package struct ScenarioExporter {
     [.notFound, .alreadyExists, .failedPrecondition, .invalidArgument].contains(code)
   }
 
-  /// Adds a step that creates the document that a write changes, if the server needs it.
+  /// Adds a step that creates the document that a patch changes, if the server does not have the document yet.
   private mutating func prepare(_ mutation: Mutation, isRefused: Bool, _ moment: ScenarioDraft.Moment) {
     guard case .patch = mutation.operation, !isRefused, server[mutation.key] == nil, !own.contains(mutation.key)
     else { return }

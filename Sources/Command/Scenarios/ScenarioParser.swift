@@ -232,7 +232,7 @@ struct ScenarioLine {
       block: block?.map { $0.replacing(name, with: "\(number)") })
   }
 
-  /// The words that begin a block when only an optional name follows.
+  /// Whether a line opens a block: `rules`, or `bundle` with a name.
   private static func opensBlock(_ text: String) -> Bool {
     let words = text.split(whereSeparator: \.isWhitespace)
     return words == ["rules"] || words.count == 2 && words[0] == "bundle"

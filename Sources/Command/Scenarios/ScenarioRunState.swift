@@ -35,7 +35,7 @@ struct ScenarioRunState {
     return try open(name, user: nil, sharing: nil)
   }
 
-  /// - Parameter owner: the client whose cache it uses; `nil` for a separate cache.
+  /// - Parameter owner: the client whose cache the new client uses; `nil` for a separate cache.
   @discardableResult
   mutating func open(_ name: String?, user: String?, sharing owner: String?) throws(CommandFailure) -> ScenarioClient {
     let cache = owner.flatMap { owner in clients.first { $0.name == owner }?.opening.cache }

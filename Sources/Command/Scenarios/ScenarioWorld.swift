@@ -117,12 +117,14 @@ package struct ScenarioWorld: Sendable {
 
 /// The observer of a running scenario, which also controls its pace. All calls come from the world's thread.
 package struct ScenarioFollower: Sendable {
-  /// Called before each step, which waits until it returns. In a simulated world time stands still meanwhile.
+  /// Called before each step. The step waits until this closure returns. In a simulated world, time stands still
+  /// meanwhile.
   /// - Throws: to end the run.
   package var before: @Sendable (_ step: Int) async throws -> Void
-  /// Called with each client when it is opened or reopened, before it does anything.
+  /// Called with each client when it is opened or reopened, before the client does anything.
   package var opened: @Sendable (_ name: String?, Client, FaultInjector) -> Void
-  /// Called after the last step, or with the error that ends the run. The clients remain open until it returns.
+  /// Called after the last step, or with the error that ends the run. The clients remain open until this closure
+  /// returns.
   package var ended: @Sendable ((any Error)?) async -> Void
 
   package init(

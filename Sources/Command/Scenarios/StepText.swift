@@ -7,7 +7,7 @@ import FirestoreModel
 import FirestoreQuery
 import FirestoreText
 
-/// Writes steps for writes, queries and faults. Each step is parsed again, so that it never has another meaning.
+/// Writes steps for writes, queries and faults. Each step is parsed again to ensure that it has the same meaning.
 struct StepText {
   let database: DatabaseID
 
@@ -73,7 +73,7 @@ struct StepText {
     }
   }
 
-  /// Whether both have the same effect, regardless of the order of their transforms.
+  /// Whether two mutations have the same effect, regardless of the order of their transforms.
   private static func isSame(_ left: Mutation, _ right: Mutation) -> Bool {
     func sorted(_ mutation: Mutation) -> Mutation {
       var mutation = mutation

@@ -218,8 +218,8 @@ package final class AccessRules: AccessPolicy {
     return (loaded.source, counts)
   }
 
-  /// The coverage of the rules, one line for each ruleset: the project's ruleset, or else those of databases and the
-  /// shared one.
+  /// The coverage of the rules, one line for each ruleset. If the project has a ruleset, it is the only one. Otherwise
+  /// these are the rulesets of databases and the shared ruleset.
   package func coverageLines(of project: String) -> [String] {
     let all = state.withLock { state in
       state.projects[project].map { [$0] }
@@ -309,7 +309,7 @@ struct PastEvaluations {
     let outcomes: [RulesOutcome]
     let duration: Duration
     let ruleset: Ruleset
-    /// The whole request. To save memory, requests with documents that were allowed without watchers are not stored.
+    /// The whole request. To save memory, an allowed request with documents is not stored if there are no watchers.
     let whole: SharedRequest?
 
     var evaluation: RulesEvaluation {
@@ -328,7 +328,7 @@ struct PastEvaluations {
   /// The value of `count` when decisions were last requested.
   private var lastAsked: Int?
 
-  /// Whether a client has recently requested decisions, so that it will probably request the next ones.
+  /// Whether a client has recently requested decisions, and will therefore probably request the next ones.
   var areAskedFor: Bool { lastAsked.map { count - $0 < Self.most } ?? false }
 
   mutating func noteAsked() { lastAsked = count }

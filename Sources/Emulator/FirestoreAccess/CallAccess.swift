@@ -122,9 +122,9 @@ struct CallAccess: CallerPermissions {
 }
 
 extension CommitPreview.Entry {
-  /// The method for the rules. As in the emulator, the precondition of the first write decides: `exists: false` is a
-  /// create and any other precondition an update, even if the stored state differs. Without a precondition, the stored
-  /// state decides. Deleting a missing document is a delete.
+  /// The method for the rules. As in the emulator, the precondition of the first write decides. The precondition
+  /// `exists: false` makes the request a create, and any other precondition makes it an update, even if the stored
+  /// state differs. Without a precondition, the stored state decides. Deleting a missing document is a delete.
   fileprivate var method: RulesRequest.Method {
     if isVerification { return .get }
     if case nil = after { return .delete }
@@ -151,7 +151,7 @@ private final class DocumentSource: RulesDocuments {
     var isRead = false
   }
 
-  /// The documents so far. They are few (`RulesLimits.accessesInAll`), so no dictionary is needed.
+  /// The documents that were read so far. They are few (`RulesLimits.accessesInAll`), so no dictionary is needed.
   private var looks: [Look] = []
   /// The error that occurred when a document was read. It makes the verdict invalid.
   private(set) var failure: RPCStatus?

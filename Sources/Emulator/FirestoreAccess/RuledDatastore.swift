@@ -178,7 +178,7 @@ private final class RuledWatch: Sendable {
     return nil
   }
 
-  /// Takes the messages to send. The same step decides whether each message may be sent.
+  /// Takes the messages to send, and decides in the same step whether each message may be sent.
   private func take(from backend: isolated LocalBackend) throws(RPCStatus) -> WatchDelivery {
     var access = access.withLock(\.self)
     defer { self.access.withLock { $0 = access } }

@@ -14,7 +14,7 @@ package final class TokenReader: Sendable {
     package var isValid: @Sendable (String?, [UInt8], [UInt8]) -> Bool
     /// The secret of an administrator; `nil` for none.
     package var owner: String?
-    /// The present time, in seconds since 1970.
+    /// The current time, in seconds since 1970.
     package var now: @Sendable () -> Int64
 
     package init(
@@ -170,8 +170,8 @@ package final class TokenReader: Sendable {
     }
   }
 
-  /// The error for an invalid token. Without keys, it has the text and code of Google's emulator; with keys, those of
-  /// production.
+  /// The error for an invalid token. Without keys, it has the text and code of Google's emulator. With keys, it has the
+  /// text and code of production.
   private var invalid: RPCStatus {
     if keys != nil {
       return Self.refused("They are neither a token of Firebase Authentication nor the secret of --admin-secret.")

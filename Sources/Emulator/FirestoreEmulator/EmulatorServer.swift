@@ -25,7 +25,7 @@ package struct EmulatorServer: Sendable {
     }
 
     package var host: String
-    /// 0 lets the system choose.
+    /// The port. With 0, the system chooses one.
     package var port: Int
     package var tls: TLS?
     /// The maximum number of connections, reduced if the process's file limit is lower.
@@ -215,8 +215,8 @@ extension EmulatorServer.Configuration {
     } catch { throw explain(error) }
   }
 
-  /// Accepts connections on the address. For `localhost` it uses both 127.0.0.1 and ::1, because some clients try only
-  /// one first.
+  /// Accepts connections on the address. For `localhost` it uses both 127.0.0.1 and ::1, because some clients first try
+  /// only one of them.
   /// - Returns: the listening channels; only one on a machine without IPv6.
   /// - Throws: as `listen` does.
   func listenEverywhere(

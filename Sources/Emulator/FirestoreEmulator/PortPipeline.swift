@@ -95,7 +95,7 @@ struct PortPipeline: Sendable {
 }
 
 /// Distinguishes HTTP/1 from HTTP/2, which gRPC uses, by the first bytes of a connection: HTTP/2 begins with a preface.
-/// The protocol's handlers then replace this one. A silent client is closed after a short time.
+/// The protocol's handlers then replace this handler. A silent client is closed after a short time.
 ///
 /// ```
 /// connection ──► SpokenProtocolHandler ──┬─ the preface ──────► HTTP/2 … gRPC
@@ -188,7 +188,7 @@ package final class ListeningPort: Sendable {
     }
   }
 
-  /// A descriptor for the next server on an address, which must close it; `nil` if there is none.
+  /// A descriptor for the next server on an address; that server must close it. `nil` if there is no descriptor.
   func next(_ address: String) -> CInt? {
     descriptors.withLock { descriptors in
       let next = descriptors[address].map { fcntl($0, F_DUPFD_CLOEXEC, 0) } ?? -1

@@ -75,7 +75,7 @@ package struct ExportReader {
   }
 
   /// - Returns: the next record; `nil` after the last.
-  /// - Throws: `absent` or `damaged`; at the end also if there were fewer documents than the metadata states.
+  /// - Throws: `absent` or `damaged`. At the end, also throws if there were fewer documents than the metadata states.
   package mutating func next() throws(ExportError) -> Record? {
     while true {
       guard let open = file else {

@@ -60,7 +60,7 @@ package struct ExportWriter: ~Copyable {
   }
 
   /// Gives the export its name, after all documents have been appended.
-  /// - Parameter end: the present time.
+  /// - Parameter end: the current time.
   package consuming func finish(end: Timestamp) throws(ExportError) {
     if file != nil { try endFile() }
     let name = folder.name

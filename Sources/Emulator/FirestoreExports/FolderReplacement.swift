@@ -165,7 +165,7 @@ package struct FolderReplacement: Sendable {
   package func discard() { Self.remove(part) }
 
   /// Exchanges the names of two files in one step.
-  /// - Returns: false if one is absent, or the file system cannot exchange them.
+  /// - Returns: false if one of the files is absent, or the file system cannot exchange them.
   private static func exchange(_ one: String, _ other: String) -> Bool {
     // The function is declared here because Swift does not import it from <stdio.h>.
     typealias Rename = @convention(c) (Int32, UnsafePointer<CChar>, Int32, UnsafePointer<CChar>, UInt32) -> Int32

@@ -6,7 +6,7 @@
 /// block   piece, piece, … a rest of less than 7 bytes is zero
 /// piece   masked CRC-32C, 4 bytes ‖ length, 2 bytes ‖ type, 1 byte ‖ bytes
 /// ```
-/// A record is one piece, or a first piece, middle pieces and a last piece.
+/// A record consists of one piece, or of a first piece, any middle pieces and a last piece.
 enum RecordFraming {
   static let blockBytes = 32 * 1024
   static let headerBytes = 7

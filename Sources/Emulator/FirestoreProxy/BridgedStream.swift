@@ -184,7 +184,7 @@ struct RequestAssembly {
 /// Finds the gRPC messages in the bytes of a stream, and keeps the beginning of each message.
 struct MessageCounter {
   struct Message {
-    /// The beginning of the content; the whole content if it does not exceed the counter's limit.
+    /// The beginning of the content. If the content does not exceed the counter's limit, this is the whole content.
     var content: [UInt8]
     /// The size in bytes without the five-byte prefix.
     var size: Int

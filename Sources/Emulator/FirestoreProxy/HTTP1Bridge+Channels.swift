@@ -175,7 +175,7 @@ struct ProxiedSession {
     return arrays + due(after: &sent)
   }
 
-  /// The proxy's arrays that are next. Once the session is over, all remaining ones are.
+  /// The proxy's arrays that are next. Once the session is over, these are all of its remaining arrays.
   private func due(after sent: inout Int) -> [ChannelArray] {
     var due: [ChannelArray] = []
     for array in own where array.number > sent {

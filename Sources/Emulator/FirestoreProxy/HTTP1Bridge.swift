@@ -284,7 +284,7 @@ final class HTTP1Bridge: ProxiedConnection {
     core.tell(connectionEvent("the client broke the rules of HTTP: \(error)"))
   }
 
-  /// Closes the connection to the server. Its response to the request is discarded.
+  /// Closes the connection to the server. The server's response to the request is discarded.
   func leaveServer(_ exchange: HTTP1Exchange) {
     exchange.isAnswerOver = true
     exchange.toServer.drop()

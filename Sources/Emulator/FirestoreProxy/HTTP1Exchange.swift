@@ -16,7 +16,7 @@ final class HTTP1Exchange {
   let number: Int
   let method: ProxiedMethod
   let uri: String
-  /// Whether the client's connection remains open afterwards.
+  /// Whether the client's connection remains open after the exchange.
   let isKeptAlive: Bool
   let began = NIODeadline.now()
   let toServer: ByteRelay

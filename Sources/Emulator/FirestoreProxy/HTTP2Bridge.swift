@@ -10,7 +10,7 @@ import NIOCore
 import TransportSecurity
 
 /// A client's HTTP/2 connection, and the connections to the server that carry its streams. Pieces are forwarded when
-/// they arrive. A side gets credit for more when the other side has taken them.
+/// they arrive. A side gets credit for more pieces when the other side has taken the earlier ones.
 final class HTTP2Bridge: ProxiedConnection {
   let core: ProxyCore
   private(set) var number = 0
@@ -60,7 +60,7 @@ final class HTTP2Bridge: ProxiedConnection {
     upstream.add(stream)
   }
 
-  /// Sends a piece to the server, after those before it.
+  /// Sends a piece to the server, after all earlier pieces.
   func toServer(_ piece: StreamEnd.Piece, _ stream: BridgedStream, bytes: Int) {
     if core.isCalm, stream.toServer == nil { return passToServer(piece, stream) }
     let pace = core.pace(stream.method.lane, bytes: bytes, isAnswer: false)

@@ -11,20 +11,20 @@ import FirestoreText
 /// The clients of a proxy, reconstructed from the messages that pass it: their listeners with the documents that the
 /// server has sent, and their unanswered writes.
 ///
-/// Each connection is a client, unless it replaces one whose streams have all ended.
+/// Each connection is a client, unless it replaces a connection whose streams have all ended.
 package struct ProxiedClients: Sendable {
   package enum Event: Sendable {
     case event(ClientEvent)
     case fault(FaultChange)
     /// A fault hits the client's last write or listener.
     case hit(FaultEvent)
-    /// The proxy cannot report this.
+    /// A description of something that the proxy cannot report.
     case gap(String)
     /// The client disconnected a minute ago and did not return.
     case left
   }
 
-  /// An event of the client with this name; without a name, of all clients.
+  /// An event of the client with this name. Without a name, it is an event of all clients.
   package typealias NamedEvent = (client: String?, event: Event)
 
   private struct Target {

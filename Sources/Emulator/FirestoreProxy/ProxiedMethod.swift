@@ -15,7 +15,7 @@ struct ProxiedMethod: Hashable {
     case other
   }
 
-  /// The name, such as `Commit`; for methods outside google.firestore.v1, the path.
+  /// The name, such as `Commit`. For methods outside google.firestore.v1, this is the path.
   let name: String
   let kind: Kind
   /// Whether the request uses WebChannel.

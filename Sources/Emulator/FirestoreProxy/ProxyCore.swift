@@ -131,7 +131,6 @@ final class ProxyCore {
 
   // MARK: Faults
 
-  /// Changes the faults.
   func perform(_ change: FaultChange) throws(RPCStatus) {
     if change == .event(.expireToken) {
       for connection in connections.values { connection.expireToken() }

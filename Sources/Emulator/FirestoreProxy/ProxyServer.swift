@@ -18,7 +18,7 @@ import TransportSecurity
 package struct ProxyServer: Sendable {
   package struct Configuration: Sendable {
     package var host: String
-    /// 0 lets the system choose.
+    /// The port. With 0, the system chooses one.
     package var port: Int
     package var target: Endpoint
     /// The maximum size in bytes of a message whose content is reported, 64 KiB or more; 0 to report no contents.
@@ -104,7 +104,6 @@ package struct ProxyServer: Sendable {
     }.get()
   }
 
-  /// Changes the faults.
   package func perform(_ change: FaultChange) async throws(RPCStatus) {
     let result = try? await loop.submit { [core] () -> Result<Void, RPCStatus> in
       do throws(RPCStatus) {

@@ -9,7 +9,8 @@ struct RESTAddress {
   let segments: [Substring]
   /// The parameters of the request, without general ones such as `alt` and `key`.
   let parameters: [(name: String, value: String)]
-  /// Whether responses are formatted on several lines. As in Google's servers, they are unless `prettyPrint=false`.
+  /// Whether responses are formatted on several lines. As in Google's servers, this is the default, and
+  /// `prettyPrint=false` turns it off.
   let isPretty: Bool
   /// The error for an unsupported parameter.
   let objection: RPCStatus?

@@ -82,7 +82,7 @@ package struct RESTCall: Sendable {
   }
 
   /// The last part of a stream's body.
-  /// - Parameter isFirst: whether it is also the first part.
+  /// - Parameter isFirst: whether this is also the first part.
   package func end(isFirst: Bool) -> [UInt8] { Array((isFirst ? "[]\n" : "]\n").utf8) }
 
   /// The last part of a stream's body that ends with an error.

@@ -145,7 +145,7 @@ extension RuleValue {
     }
   }
 
-  /// The value as a value of a document; `nil` for a type that documents cannot contain.
+  /// The value as a document value; `nil` for a type that documents cannot contain.
   fileprivate var plain: Value? {
     switch self {
     case .null: .null

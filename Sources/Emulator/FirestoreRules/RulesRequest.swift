@@ -49,7 +49,7 @@ extension RulesUser: Hashable {
 
 /// The query of a list request.
 package struct RulesQuery: Sendable {
-  /// The query; its `path` is the collection, or for a collection group the ancestor.
+  /// The query. Its `path` is the collection, or the ancestor of a collection group.
   package var target: Target
   package var offset: Int
   /// The explicit orderings of the request: `request.query.orderBy`.
@@ -192,7 +192,8 @@ package protocol RulesDocuments: AnyObject {
   func stored(_ key: DocumentKey) -> Document?
   /// The document for `getAfter` and `existsAfter`, after all writes of the request.
   func after(_ key: DocumentKey) -> Document?
-  /// Whether another decision about the same request has already read the document. It is then not counted again.
+  /// Whether another decision about the same request has already read the document. Such a document is not counted
+  /// again.
   func wasLookedAt(_ key: DocumentKey) -> Bool
   /// Records that a decision depends on a stored document that it did not have to read.
   func note(_ key: DocumentKey)

@@ -29,7 +29,7 @@ package final class Ruleset: Sendable {
     return (Ruleset(files, program), compilation.issues)
   }
 
-  /// Decides one request. It is allowed if any matching `allow` statement is true.
+  /// Decides one request. The request is allowed if any matching `allow` statement is true.
   package func decide(
     _ request: RulesRequest, _ documents: any RulesDocuments, provesLists: Bool = false
   ) -> RulesVerdict {
@@ -117,7 +117,7 @@ package struct RulesFile: Sendable, Hashable {
 package struct RulesPosition: Sendable, Hashable {
   /// The index of the file in the ruleset.
   package var file: Int
-  /// Counted from 1.
+  /// The line, counted from 1.
   package var line: Int
   /// The column, counted from 1 in UTF-16 code units.
   package var column: Int
@@ -129,7 +129,7 @@ package struct RulesPosition: Sendable, Hashable {
 /// An error or a warning about a file of rules.
 package struct RulesIssue: Error, Sendable, Hashable {
   package var fileName: String
-  /// Counted from 1.
+  /// The line, counted from 1.
   package var line: Int
   /// The column, counted from 1 in UTF-16 code units.
   package var column: Int
@@ -186,8 +186,8 @@ package struct RulesVerdict: Sendable {
   package var isAllowed: Bool
   /// The evaluated statements, in order.
   package var outcomes: [RulesOutcome]
-  /// The line of the statement that allowed the request. For a denial, the line of the last evaluated statement; `nil`
-  /// if no statement matched.
+  /// The line of the statement that allowed the request. For a denial, this is the line of the last evaluated
+  /// statement, or `nil` if no statement matched.
   package var decidingLine: Int?
   /// The reason for the denial, in the words of Google's emulator; empty for an allowed request.
   package var denial: String

@@ -16,7 +16,7 @@ package struct SeenValue: Sendable, Hashable {
   }
 
   /// The maximum number of reported values of a decision. The last ones are reported, because the last expression
-  /// evaluated decides it.
+  /// evaluated determines the decision.
   package static let most = 16
   /// The maximum length of a reported expression, value or statement in characters.
   package static let longest = 200
@@ -57,8 +57,8 @@ extension Evaluator {
     let result: Result<RuleValue, RuleFailure>
   }
 
-  /// The values of the parts of a condition, without literals, in the order of evaluation. For `a.b.c`, only the value
-  /// of the whole, or of the part that fails.
+  /// The values of the parts of a condition, without literals, in the order of evaluation. For `a.b.c`, contains only
+  /// the value of the whole expression, or of the part that fails.
   mutating func values(seenBy condition: Expression.ID) -> [SeenValue] {
     seen = []
     defer { seen = nil }

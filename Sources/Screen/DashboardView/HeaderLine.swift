@@ -59,7 +59,7 @@ struct HeaderLine {
     return line
   }
 
-  /// Draws the badges of an earlier moment before the identity.
+  /// Draws the badges that mark an earlier time, before the identity.
   private func draw(_ badges: [String], _ width: Int, _ signs: Line, on canvas: inout Canvas) {
     canvas.fill(layout.header, role: .header)
     let name = self.name
@@ -189,7 +189,7 @@ struct VitalSigns {
     frame.state.network.isNetworkEnabled || frame.state.plugHolder != "you" ? "" : " (you)"
   }
 
-  /// The newest round trip, `184ms`, the length of an outage, or `silent 0:31` while the server owes an answer; empty
+  /// The newest round trip (`184ms`), the length of an outage, or `silent 0:31` while the server owes an answer. Empty
   /// before the first round trip.
   private var timing: String {
     if let outageText = frame.state.outageText { return outageText }
@@ -199,10 +199,11 @@ struct VitalSigns {
     return milliseconds < 10_000 ? "\(milliseconds)ms" : "\(milliseconds / 1000)s"
   }
 
-  /// The seconds without an answer after which the oldest pending write has its age in the header.
+  /// The time in seconds after which the header shows the age of the oldest pending write or of the server's silence.
   private static let patience: Int64 = 5
 
-  /// The seconds for which the oldest write has waited for a server that counts as reachable; `nil` for a while.
+  /// The seconds since the oldest pending write was made, although the server counts as reachable; `nil` below
+  /// `patience`.
   private var wait: Int64? {
     guard !frame.state.network.isOffline, !frame.state.attachment.isOver, let oldest = frame.state.writes.oldest else {
       return nil
@@ -213,7 +214,7 @@ struct VitalSigns {
 
   private var waitingAge: String { wait.map { " " + TimeText.elapsed(seconds: $0) } ?? "" }
 
-  /// The seconds for which the server has sent nothing although a write waits for its answer; `nil` for a while.
+  /// The seconds for which the server has sent nothing although a write waits for its answer; `nil` below `patience`.
   private var silence: Int64? {
     guard let wait, frame.state.network.onlineState == .online else { return nil }
     let heard = max(frame.state.network.since, frame.state.network.lastSnapshotAt ?? frame.state.network.since)

@@ -12,7 +12,7 @@ struct PaneFrame {
   let layout: Layout
   let glyphs: Glyphs
 
-  /// The columns of a frame's top line that a path leaves for the count and the corners.
+  /// The columns of a frame's top line that a path must leave free for the count and the corners.
   private static let columnsBesidePath = 24
 
   func draw(on canvas: inout Canvas) {
@@ -101,7 +101,7 @@ extension Canvas {
   /// The maximum width of the highlighted first text of a selected row, after the gutter. Highlighting the whole row
   /// would double the bytes of a move and hide the hues of states.
   private static let highlight = 20
-  /// A shorter first text, such as a number, includes the following text.
+  /// The width below which a first text, such as a number, is short. The highlight then includes the following text.
   private static let shortText = 6
 
   /// The columns of a row's first text, which ends before two blanks.
@@ -135,7 +135,7 @@ extension Canvas {
     }
   }
 
-  /// Marks the selected row; fainter in an unfocused pane.
+  /// Marks the selected row. The mark is fainter in an unfocused pane.
   mutating func gutter(x: Int, y: Int, glyphs: Glyphs, isFocused: Bool) {
     put(glyphs.cursor, at: Point(x: x, y: y), role: isFocused ? .cursorGutter : .textMuted, maxWidth: 1)
   }

@@ -5,7 +5,7 @@ import FirestoreModel
 import TerminalCanvas
 
 /// The row above the feed that shows the whole session: the activity in each step of time, outages, and the outcomes of
-/// this client's writes. A click on a step opens its moment.
+/// this client's writes. A click on a step shows the screen at that time.
 struct SessionBandLine {
   let frame: FrameState
   let layout: Layout

@@ -36,8 +36,8 @@ struct TabLine {
   }
 }
 
-/// Rows below the feed with the parts of the selected row that the columns omit. Narrow panes always have them, other
-/// panes on request.
+/// Rows below the feed with the parts of the selected row that the columns omit. Narrow panes always have these rows,
+/// and other panes have them on request.
 struct SelectionStrip {
   let frame: FrameState
   let layout: Layout
@@ -89,8 +89,8 @@ struct SelectionStrip {
   }
 }
 
-/// The panes that the open document covers, a line each: the important facts, and the number of the key that unfolds
-/// the pane.
+/// The panes that the open document covers, a line each: the important information, and the number of the key that
+/// unfolds the pane.
 struct FoldedPanes {
   let frame: FrameState
   let layout: Layout
@@ -136,7 +136,7 @@ struct FoldedPanes {
     }
   }
 
-  /// A write in two words: its fields if it belongs to the open document, else its document.
+  /// A short text about a write: its fields if it belongs to the open document, else its document.
   private func words(of row: QueueRow) -> String {
     guard let key = row.documents.first, key == frame.state.detail?.key, row.documents.count == 1 else {
       let id = row.documents.first.map { PathText.last($0.path.text, to: 12, glyphs.ellipsis) } ?? ""

@@ -37,7 +37,8 @@ package struct Transcript: Sendable {
     return lines
   }
 
-  /// The new messages. The list drops its oldest messages, so the new ones are those after the longest known part.
+  /// The new messages. The list drops its oldest messages, so the new messages are the ones after the longest part that
+  /// is already known.
   private func newMessages(_ present: [Toast]) -> ArraySlice<Toast> {
     let known = (0...present.count).first { present.dropLast($0).elementsEqual(messages.suffix(present.count - $0)) }
     return present.suffix(known ?? present.count)

@@ -80,7 +80,8 @@ private enum Faint {
     .paneTitleFocus: .paneTitle, .cursorGutter: .textMuted, .selection: .selectionBlur,
   ]
 
-  /// Removes the signs of the focus, and the keys from the last row, which have no effect there.
+  /// Removes the signs of the focus. Also removes the keys from the last row, because keys have no effect in an
+  /// unfocused client.
   static func blur(_ canvas: inout Canvas, _ state: DashboardState, keysGoTo name: String) {
     canvas.replaceRoles(roles)
     guard state.overlay == nil, state.screen.caption.isEmpty,
@@ -144,7 +145,7 @@ extension SessionPart {
     package var canvas: Canvas
   }
 
-  /// The screens between two moments.
+  /// The screens between two times.
   /// - Parameter step: the sampling interval in seconds.
   package func screens(from start: Timestamp, to end: Timestamp, step: Double) -> [Screen] {
     var state = state

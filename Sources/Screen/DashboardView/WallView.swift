@@ -94,7 +94,8 @@ struct WallView {
   }
 }
 
-/// The lines of the wall, each in one pass from left to right. A line that moves by a second is one run of cells.
+/// The lines of the wall, each in one pass from left to right. A line that moves each second is drawn as one run of
+/// cells.
 struct WallLines {
   let figures: WallFigures
   let frame: FrameState
@@ -131,7 +132,7 @@ struct WallLines {
     return line
   }
 
-  /// A row of a graph above its lowest one.
+  /// A row of a graph above its lowest row.
   func above(_ row: WallFigures.Row, _ part: Int, of graphHeight: Int) -> Line {
     var line = Line(glyphs)
     guard row.listener.failure == nil else { return line }
@@ -276,7 +277,7 @@ struct WallLines {
 
   private func height(_ level: Int) -> String { glyphs.sparkline[min(max(0, level), glyphs.sparkline.count - 1)] }
 
-  /// `1.4`; without a fraction from 100 on.
+  /// The rate as text, such as `1.4`. From 100 on, the text has no fraction.
   private static func rate(_ perSecond: Double) -> String {
     let tenths = Int((perSecond * 10).rounded())
     return tenths >= 1000 ? grouped(tenths / 10) : "\(tenths / 10).\(tenths % 10)"

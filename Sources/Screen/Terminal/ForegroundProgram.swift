@@ -18,7 +18,7 @@ package struct ForegroundProgram: Sendable {
   /// - Parameters:
   ///   - beforeStop: awaited before this process stops.
   ///   - afterStop: called when it continues.
-  /// - Returns: its exit status, or 128 plus the number of the signal that ended it.
+  /// - Returns: the program's exit status, or 128 plus the number of the signal that ended the program.
   /// - Throws: `system` if it cannot be started.
   package func run(
     on terminal: CInt, beforeStop: @escaping @Sendable () async -> Void = {},

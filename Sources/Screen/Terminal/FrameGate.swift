@@ -10,7 +10,7 @@
 package struct FrameGate: Sendable {
   /// The reason for the next frame.
   package enum Cause: Int, Comparable, Sendable {
-    /// News, or elapsed time; a later frame would show it too.
+    /// A client event, or elapsed time. A later frame would show the change too.
     case news
     /// The response to a key or the mouse.
     case input
@@ -20,7 +20,7 @@ package struct FrameGate: Sendable {
 
   package typealias Moment = ContinuousClock.Instant
 
-  /// Thirty frames per second.
+  /// The minimum interval between frames: 30 frames per second.
   static let interval = Duration.milliseconds(33)
   /// The time to wait for the terminal's reply.
   static let patience = Duration.seconds(1)
@@ -28,7 +28,7 @@ package struct FrameGate: Sendable {
   private static let firstTrips = 3
   /// Any line can carry frames at this interval or more.
   private static let closeness = Duration.milliseconds(500)
-  /// The count of consecutive unanswered queries after which no more are sent.
+  /// The count of consecutive unanswered queries after which no more queries are sent.
   private static let questionLimit = 2
   /// The bytes per second for a terminal that does not reply, below the rate of the slowest line in use.
   private static let blindRate = 3_000.0
@@ -47,7 +47,7 @@ package struct FrameGate: Sendable {
 
   package init() {}
 
-  /// The minimum time between a frame and the next one without a key.
+  /// The minimum time between a frame and the next frame that no key caused.
   package var newsInterval = Self.interval
 
   /// The median time from the end of a frame to the terminal's reply that it was drawn; `nil` before the first reply.
@@ -59,7 +59,7 @@ package struct FrameGate: Sendable {
   /// Whether the line counts as slow regardless of its round trip.
   package var isAlwaysSlow = false
 
-  /// The time to wait at the end for a reply that would otherwise reach the shell; `nil` if none is pending.
+  /// The time to wait at the end for a reply that would otherwise reach the shell; `nil` if no reply is pending.
   var owedAnswer: Duration? {
     guard asked != nil else { return nil }
     return roundTrip.map { min(Self.patience, $0 * 2 + .milliseconds(100)) } ?? .milliseconds(200)

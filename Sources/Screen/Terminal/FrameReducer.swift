@@ -37,7 +37,7 @@ struct FrameReducer {
   }
 
   private var output: [UInt8] = []
-  /// The terminal's rendition now, and when the cursor was saved; `nil` if unknown.
+  /// The terminal's rendition now and at the time when the cursor was saved; `nil` if unknown.
   private var shown: Rendition?
   private var saved: Rendition?
   private var wanted = Rendition()
@@ -300,7 +300,7 @@ struct FrameReducer {
     output += Array("\u{1B}7\u{1B}[\(wanted.top);\(wanted.bottom)r\u{1B}8".utf8)
   }
 
-  /// Sets the wanted rendition, as far as this use shows it.
+  /// Sets the wanted rendition, as far as the coming output makes it visible.
   private mutating func settle(_ use: Rendition.Use) {
     guard !isOpaque else { return }
     let next = shown.map { wanted.needed(for: use, after: $0) } ?? wanted

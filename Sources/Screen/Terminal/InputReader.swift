@@ -23,7 +23,7 @@ package enum TerminalEvent: Hashable, Sendable {
   private var flush: (any DispatchSourceTimer)?
   private var isPaused = false
 
-  /// The maximum bytes per delivery. The rest follows in the next.
+  /// The maximum bytes per delivery. The next delivery has the rest.
   private static let batch = 1 << 16
 
   /// - Parameters:

@@ -31,7 +31,8 @@ package final class LineTerminal {
   /// - Parameters:
   ///   - input: a terminal.
   ///   - output: the same terminal. The caller keeps ownership of both.
-  ///   - wakeUp: the reading end of a pipe. The byte 1 means a changed size, 2 a continued process.
+  ///   - wakeUp: the reading end of a pipe. The byte 1 means that the size has changed, and 2 means that the process
+  ///     was continued.
   /// - Returns: `nil` if the input has no modes to set.
   package init?(input: CInt, output: CInt, wakeUp: CInt) {
     var modes = termios()
@@ -117,7 +118,7 @@ package final class LineTerminal {
   }
 }
 
-/// Reports signals on a separate thread instead of their default actions.
+/// Reports signals on a separate thread instead of performing their default actions.
 package enum SignalWatch {
   /// - Parameter told: called with each signal's number.
   package static func begin(_ signals: [CInt], _ told: @escaping @Sendable (CInt) -> Void) {

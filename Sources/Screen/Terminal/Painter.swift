@@ -24,8 +24,8 @@ package import TerminalTheme
   package private(set) var size: Size
   package let depth: ColorDepth
 
-  /// The similar terminal whose description is used, because this machine lacks the terminal's own; `nil` if it has
-  /// one.
+  /// The similar terminal whose description is used, because this machine lacks the terminal's own; `nil` if the
+  /// machine has the right description.
   package private(set) var replacement: String?
 
   /// Loads the description of a terminal.
@@ -157,7 +157,8 @@ package import TerminalTheme
     previous = nil
   }
 
-  /// The bytes that restore the main screen and the cursor. The next frame enters again and repaints everything.
+  /// The bytes that restore the main screen and the cursor. The next frame enters the alternate screen again and
+  /// repaints everything.
   package func leave() -> [UInt8] {
     guard handle != nil else { return [] }
     let end = reducer.finish()
@@ -317,7 +318,8 @@ enum ModeStrings {
   /// Reports pastes in brackets, and changes of the focus.
   static let reportsOn = "\u{1B}[?2004;1004h"
   static let reportsOff = "\u{1B}[?2004;1004l"
-  /// Marks around a frame. The terminal shows the frame in one step at its end. Other terminals ignore them.
+  /// Marks around a frame. A terminal that supports them shows the frame in one step at its end. Other terminals ignore
+  /// the marks.
   static let frameBegins = Array("\u{1B}[?2026h".utf8)
   static let frameEnds = Array("\u{1B}[?2026l".utf8)
   /// A query that the terminal answers with `CSI 0 n` when everything before it was drawn.
@@ -328,8 +330,8 @@ enum ModeStrings {
     "\u{1B}[?2026l" + mouseOff + reportsOff + "\u{1B}7\u{1B}[r\u{1B}8\u{1B}[m\u{1B}[?25h\u{1B}[?1049l\u{1B}[?1l\u{1B}>"
 }
 
-/// Draws the links of a canvas over its text (OSC 8). ncurses does not support links, so their text is drawn again
-/// after it. Cursor and colors are saved before and restored afterwards.
+/// Draws the links of a canvas over its text (OSC 8). ncurses does not support links, so the text of a link is drawn
+/// again after ncurses has drawn it. Cursor and colors are saved before and restored afterwards.
 struct LinkPainter {
   /// The bytes for new and removed links, and for links with redrawn text.
   ///

@@ -61,7 +61,7 @@ struct Rendition: Equatable {
 
   /// The shortest sequence from a rendition to this one; `nil` means an unknown rendition.
   ///
-  /// - Parameter unsets: whether the terminal can unset single attributes. Otherwise all are reset first.
+  /// - Parameter unsets: whether the terminal can unset single attributes. Otherwise all attributes are reset first.
   func sequence(after shown: Rendition?, unsets: Bool) -> [UInt8] {
     guard shown != self else { return [] }
     let anew = Self.sequence([Array("0".utf8)] + changes(from: Rendition()))

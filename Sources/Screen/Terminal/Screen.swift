@@ -88,7 +88,7 @@ package import TerminalTheme
     onFrame?(frame, painter.size)
   }
 
-  /// Sets the maximum rate of frames without a key, in frames per second; `nil` for the rate of all frames.
+  /// Sets the maximum rate, in frames per second, of frames that no key caused; `nil` for the rate of all frames.
   package func limitNews(to framesPerSecond: Int?) {
     gate.newsInterval = framesPerSecond.map { .seconds(1) / max(1, $0) } ?? FrameGate.interval
   }
@@ -195,7 +195,8 @@ package import TerminalTheme
     return bytes.count
   }
 
-  /// Sets the user's locale, or C.UTF-8 if that has no Unicode, because ncurses would drop all other characters.
+  /// Sets the user's locale, or C.UTF-8 if the user's locale has no Unicode, because ncurses would drop all other
+  /// characters.
   ///
   /// - Returns: whether the user's own locale is UTF-8.
   private static func adoptLocale() -> Bool {

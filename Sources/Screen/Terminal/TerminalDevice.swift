@@ -42,7 +42,7 @@ import TerminalCanvas
     return Size(width: Int(columns), height: Int(rows))
   }
 
-  /// Whether the other end was closed.
+  /// Whether the other end of the terminal was closed.
   var isHungUp: Bool {
     var poll = pollfd(fd: descriptor, events: 0, revents: 0)
     return Glibc.poll(&poll, 1, 0) == 1 && poll.revents & Int16(POLLHUP) != 0
@@ -69,7 +69,8 @@ import TerminalCanvas
     }
   }
 
-  /// Makes bytes arrive one by one, unechoed and unchanged, and leave unchanged. Crashes restore the modes.
+  /// Puts the terminal into raw mode: bytes arrive one by one and without echo, and input and output are unchanged. A
+  /// crash restores the modes.
   func enterRawMode(restoringWith text: String) {
     var modes = savedModes
     cfmakeraw(&modes)

@@ -2,8 +2,8 @@
 
 /// One visible character that is safe to send to a terminal: a base scalar and at most two combining marks.
 ///
-/// Packed into eight bytes because every frame is drawn from scratch: 21 bits per scalar and one for the width. Only
-/// `SafeText` makes clusters from user data.
+/// A cluster is packed into eight bytes, because every frame is drawn from scratch: 21 bits per scalar and one bit for
+/// the width. Only `SafeText` makes clusters from user data.
 package struct Cluster: Hashable, Sendable {
   private let bits: UInt64
 
@@ -22,7 +22,7 @@ package struct Cluster: Hashable, Sendable {
 
   init(ascii: UInt8) { bits = UInt64(ascii) }
 
-  /// Columns: 0 for the right half of a wide cluster, else 1 or 2.
+  /// The width in columns: 0 for the right half of a wide cluster, else 1 or 2.
   package var width: Int { bits == 0 ? 0 : bits >> 63 == 1 ? 2 : 1 }
 
   var isContinuation: Bool { bits == 0 }
@@ -61,7 +61,8 @@ package struct Cluster: Hashable, Sendable {
 
 /// The width of one scalar in columns, and whether it can be shown at all.
 ///
-/// Layout never uses the C library's table, because that depends on the machine, and screens must not.
+/// Layout never uses the C library's table, because that table depends on the machine, and screens must not depend on
+/// it.
 enum CharacterWidth: Hashable, Sendable {
   /// A letter, digit, symbol or space of one column.
   case narrow

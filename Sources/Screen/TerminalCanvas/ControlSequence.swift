@@ -43,7 +43,7 @@ struct ControlSequence {
 
   private func number(_ index: Int) -> Int { index < numbers.count ? numbers[index] : 0 }
 
-  /// xterm counts modifiers from 1. Bit 3 is meta, which means alt.
+  /// Decodes modifiers. xterm counts them from 1. Bit 3 is meta, which means alt.
   static func modifiers(_ parameter: Int) -> Key.Modifiers {
     guard (2...16).contains(parameter) else { return [] }
     let bits = parameter - 1

@@ -31,7 +31,7 @@ package struct Rect: Hashable, Sendable {
   package var width: Int
   package var height: Int
 
-  /// Negative extents become zero.
+  /// Creates a rectangle. Negative extents become zero.
   package init(x: Int, y: Int, width: Int, height: Int) {
     self.x = x
     self.y = y

@@ -107,7 +107,7 @@ package enum BorderStyle: String, CaseIterable, Hashable, Sendable {
 }
 
 extension Glyphs {
-  /// The same signs with other lines. An ASCII set has only ASCII lines.
+  /// The glyphs with other lines. An ASCII set has only ASCII lines.
   package func bordered(_ style: BorderStyle) -> Glyphs {
     let isASCII = self == .ascii
     var glyphs = self

@@ -45,7 +45,7 @@ package struct InputParser: Sendable {
     return events
   }
 
-  /// Ends the wait for more bytes. Pending bytes that could be a key become one.
+  /// Ends the wait for more bytes. Pending bytes that could be a key become that key.
   package mutating func flush() -> [InputEvent] {
     guard needsFlush else { return [] }
     var events: [InputEvent] = []
@@ -103,7 +103,7 @@ package struct InputParser: Sendable {
 /// Collects a bracketed paste until `CSI 201 ~`.
 private struct PasteBuffer: Sendable {
   private var bytes: [UInt8] = []
-  /// The count of last bytes that match the beginning of the end mark.
+  /// The count of newest bytes that match the beginning of the end mark.
   private var matched = 0
 
   /// The maximum length of a paste in bytes. The rest is dropped.
@@ -130,7 +130,7 @@ private struct PasteBuffer: Sendable {
 
 extension InputParser {
   enum Step {
-    /// More bytes are needed.
+    /// More bytes are needed to complete an event.
     case incomplete
     /// A count of consumed bytes, with their event if they have a meaning.
     case complete(Int, InputEvent?)
@@ -206,8 +206,8 @@ extension InputParser {
     }
   }
 
-  /// The step after one more ESC. A key gets alt. Reports, the mouse and pastes are not typed, so the ESC before them
-  /// is a separate key.
+  /// The step after one more ESC. A key gets the modifier alt. Reports, mouse events and pastes are not typed, so the
+  /// ESC before them is a separate key.
   private static func withAlt(_ step: Step) -> Step {
     switch step {
     case .complete(let count, .key(let key)):

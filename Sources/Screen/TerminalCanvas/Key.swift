@@ -101,7 +101,7 @@ extension Key: LosslessStringConvertible {
 
   private static let modifierNames: [(String, Modifiers)] = [("ctrl-", .ctrl), ("alt-", .alt), ("shift-", .shift)]
 
-  /// The first name of a base is the printed one.
+  /// The names of keys. The first name of a key is the printed one.
   private static let names: [(String, Base)] = [
     ("up", .up), ("down", .down), ("left", .left), ("right", .right), ("home", .home), ("end", .end),
     ("pgup", .pageUp), ("pageup", .pageUp), ("pgdn", .pageDown), ("pagedown", .pageDown), ("enter", .enter),

@@ -85,7 +85,7 @@ package enum Role: String, CaseIterable, Hashable, Sendable {
   case value4 = "value.4"
   case value5 = "value.5"
 
-  /// The role of the n-th listener, counted from zero. There are six, and they repeat.
+  /// The role of the n-th listener, counted from zero. There are six roles, and they repeat.
   package static func listener(_ index: Int) -> Role {
     let roles: [Role] = [.listener1, .listener2, .listener3, .listener4, .listener5, .listener6]
     return roles[((index % roles.count) + roles.count) % roles.count]
@@ -94,7 +94,7 @@ package enum Role: String, CaseIterable, Hashable, Sendable {
   /// The count of hues for fields with few values.
   package static let valueHues = 5
 
-  /// The role of a recurring value, by its hue. There are five, and they repeat.
+  /// The role of a recurring value, by its hue. There are five roles, and they repeat.
   package static func value(_ hue: Int) -> Role {
     let roles: [Role] = [.value1, .value2, .value3, .value4, .value5]
     return roles[((hue % roles.count) + roles.count) % roles.count]
@@ -102,7 +102,7 @@ package enum Role: String, CaseIterable, Hashable, Sendable {
 }
 
 extension Role {
-  /// The role whose style a theme uses if it does not name this one; `nil` only for `text`.
+  /// The role whose style a theme uses if the theme does not name this role; `nil` only for `text`.
   package var parent: Role? {
     switch self {
     case .text: nil
@@ -147,7 +147,7 @@ extension Role {
   }
 }
 
-/// Character attributes that terminals may or may not support. Nothing may depend on one of them only.
+/// Character attributes that terminals may or may not support. No information may depend on a single attribute.
 package struct Attributes: OptionSet, Hashable, Sendable {
   package let rawValue: UInt8
 

@@ -19,7 +19,7 @@ package struct SafeText: Sequence, Sendable {
 
   package func makeIterator() -> Iterator { Iterator(source) }
 
-  /// The visible text; equal to the input if that is plain.
+  /// The visible text. It equals the input if the input is plain.
   package static func sanitized(_ text: String) -> String {
     if isPlain(text) { return text }
     var view = String.UnicodeScalarView()

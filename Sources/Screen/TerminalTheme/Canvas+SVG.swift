@@ -117,7 +117,7 @@ private struct SVGPicture {
   private static func y(_ row: Int, _ below: Double) -> String { number(margin + Double(row) * cellHeight + below) }
   private static func width(_ columns: Int) -> String { number(Double(columns) * cellWidth) }
 
-  /// A number with at most one decimal, omitted if zero.
+  /// A number with at most one decimal, which is omitted if it is zero.
   private static func number(_ value: Double) -> String {
     let tenths = Int((value * 10).rounded())
     return tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(tenths % 10)"

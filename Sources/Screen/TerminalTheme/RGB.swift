@@ -30,7 +30,7 @@ package struct RGB: Hashable, Sendable, CustomStringConvertible {
   /// `0xRRGGBB`.
   package var value: Int { Int(red) << 16 | Int(green) << 8 | Int(blue) }
 
-  /// The same color as linear light, each channel from 0 to 1.
+  /// This color as linear light, each channel from 0 to 1.
   var linear: LinearRGB {
     func light(_ channel: UInt8) -> Double {
       let value = Double(channel) / 255
@@ -137,7 +137,8 @@ extension Theme.Variant {
     self.init(background: color)
   }
 
-  /// Parses `COLORFGBG`. Its last number is the background's in the terminal's palette; `nil` if it has no information.
+  /// Parses `COLORFGBG`, whose last number is the background color's number in the terminal's palette. Returns `nil` if
+  /// the text does not contain it.
   package init?(colorFGBG text: String) {
     guard let last = text.split(separator: ";").last, let number = Int(last), (0...15).contains(number) else {
       return nil

@@ -58,7 +58,7 @@ package struct ResolvedStyle: Hashable, Sendable {
 /// The reason why a theme is unusable; prints as `file:line: reason`.
 package struct ThemeError: Error, Hashable, Sendable, CustomStringConvertible {
   package var file: String
-  /// Counted from 1; `nil` if the error concerns the whole file.
+  /// The line, counted from 1; `nil` if the error concerns the whole file.
   package var line: Int?
   package var reason: String
 

@@ -49,7 +49,7 @@ package struct ThemeCatalog: Sendable {
 
   /// The theme with a name, with warnings about ignored entries.
   ///
-  /// - Throws: the first error of the file or of an inherited one. For an unknown theme, the error has the nearest
+  /// - Throws: the first error of the file or of an inherited one. For an unknown theme, the error suggests the nearest
   ///   name.
   package func theme(named slug: String) throws(ThemeError) -> (theme: Theme, warnings: [ThemeWarning]) {
     guard let layer = layers(of: slug).first else { throw missing(slug, file: slug, line: nil) }
@@ -83,7 +83,7 @@ package struct ThemeCatalog: Sendable {
     return (try? theme(named: slug))?.theme.border
   }
 
-  /// Whether a file or a built-in theme has a name, readable or not.
+  /// Whether a file or a built-in theme has the name, readable or not.
   package func has(_ slug: String) -> Bool { !layers(of: slug).isEmpty }
 
   /// Checks a theme file at any path.
@@ -114,7 +114,7 @@ package struct ThemeCatalog: Sendable {
   /// One source of a theme with a name.
   private struct Layer: Hashable {
     var slug: String
-    /// `nil` for a built-in theme.
+    /// The path of the file; `nil` for a built-in theme.
     var path: String?
   }
 

@@ -7,7 +7,7 @@ package import TerminalCanvas
 package enum ThemeLint {
   package struct Finding: Hashable, Sendable, CustomStringConvertible {
     package var depth: ColorDepth
-    /// The invalid role, or the second of two.
+    /// The role with the problem, or the second of two roles that look too similar.
     package var role: Role
     package var subject: String
     package var value: Double
@@ -103,7 +103,7 @@ package struct ThemeReport: Hashable, Sendable {
   }
 
   package var file: String
-  /// `nil` if there are errors.
+  /// The theme; `nil` if there are errors.
   package var theme: Theme?
   /// All errors, which make the file unusable.
   package var errors: [ThemeError]

@@ -241,7 +241,7 @@ struct ThemeSource {
     return theme
   }
 
-  /// Resolves every color name. An unknown one is an error after the errors of the files, and the role follows its
+  /// Resolves every color name. An unknown name is an error after the errors of the files, and the role follows its
   /// parent.
   func resolved() -> (theme: Theme, errors: [ThemeError]) {
     var errors = self.errors

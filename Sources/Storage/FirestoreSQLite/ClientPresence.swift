@@ -168,7 +168,7 @@ final class OpeningLock: Sendable {
   }
 }
 
-/// Finds the process that has a shared database locked for writing. The error after a timeout names it.
+/// Finds the process that has a shared database locked for writing. The error after a timeout names this process.
 package enum WriteLockHolder {
   /// The position of the byte in the log's index that SQLite locks for writing (WAL_WRITE_LOCK).
   private static let byte = "120"
@@ -198,7 +198,7 @@ package enum WriteLockHolder {
 enum OpenFile {
   /// Whether a process has the descriptor's file open. If so, the process id that it wrote into the file is still
   /// valid.
-  /// - Returns: also false for a process of another user, because it cannot be inspected.
+  /// - Returns: false also for a process of another user, because such a process cannot be inspected.
   static func isOpen(_ descriptor: Int32, in process: Int32) -> Bool {
     if process == getpid() { return true }
     var (wanted, found) = (stat(), stat())

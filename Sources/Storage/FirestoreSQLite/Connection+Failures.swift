@@ -78,8 +78,8 @@ extension Connection {
     try? checkpoint(emptiesLog: isAlone)
   }
 
-  /// Writes the pages of the log back to the database, unless other connections prevent it. The commits remain in the
-  /// log after a failure, which therefore only causes a delay.
+  /// Writes the pages of the log back to the database, unless other connections prevent it. After a failure the commits
+  /// remain in the log, so a failure only causes a delay.
   /// - Parameter emptiesLog: whether to truncate the log file. This requires that no other connection reads from it.
   package func checkpoint(emptiesLog: Bool = false) throws(StoreError) {
     guard let handle else { return }

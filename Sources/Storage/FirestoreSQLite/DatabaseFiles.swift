@@ -233,7 +233,7 @@ package struct StoreDirectory: ~Copyable {
   /// The absolute path of the directory.
   package var path: String { lock.directory }
 
-  /// Whether no other process was using the directory; always true without sharing.
+  /// Whether no other process was using the directory. Always true if the directory is not shared.
   package var isFirst: Bool { lock.isFirst }
 
   /// Creates the directory if necessary, makes it private, and locks it.
@@ -270,9 +270,9 @@ package struct StoreDirectory: ~Copyable {
 /// A mark file next to a database that does not fsync every commit (`synchronous=NORMAL`). It exists from the first
 /// change until the database is closed.
 ///
-/// The mark contains the boot id of the system. If it is from an earlier boot, the system stopped while the database
-/// was open, so the last commits may be lost. A killed process leaves a mark of the current boot. Its commits are in
-/// the system's cache and are not lost.
+/// The mark contains the boot id of the system. If the id is from an earlier boot, the system stopped while the
+/// database was open, so the last commits may be lost. A killed process leaves a mark of the current boot. The commits
+/// of that process are in the system's cache and are not lost.
 package struct OpenMark: Sendable {
   private let files: DatabaseFiles
 
@@ -285,7 +285,7 @@ package struct OpenMark: Sendable {
     return true
   }
 
-  /// Sets the mark durably. A failure does not fail the commit; it only prevents that a later crash is reported.
+  /// Sets the mark durably. A failure does not fail the commit. It only means that a later crash is not reported.
   package func set() {
     guard let boot = Self.bootID, Self.contents(files.openMark) != boot else { return }
     let descriptor = open(files.openMark, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)

@@ -308,8 +308,9 @@ struct VarintReader {
   }
 }
 
-/// Databases with a checksum at the end of each page, in SQLite's published format (sqlite.org/cksumvfs.html). It is
-/// verified when a page is read. If a bit has changed on disk, the read fails and does not return wrong data.
+/// Databases with a checksum at the end of each page, in SQLite's published format (sqlite.org/cksumvfs.html). The
+/// checksum is verified when a page is read. If a bit has changed on disk, the read fails and does not return wrong
+/// data.
 package enum PageChecksums {
   /// The size of the checksum at the end of each page, in bytes. Reserve it before a database has its first page.
   package static let reservedBytes = Int32(CPC_RESERVED_BYTES)

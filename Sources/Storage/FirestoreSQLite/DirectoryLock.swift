@@ -5,7 +5,7 @@ import Glibc
 package enum DirectoryUse: String, Hashable, Sendable {
   /// No other process uses the directory.
   case alone
-  /// No other process opens the directory. Others use its data through the process that holds it.
+  /// No other process opens the directory. Other processes use its data through the process that holds it.
   case served = "serves"
   /// Other processes may also use the directory if they share it.
   case shared
@@ -22,7 +22,7 @@ package struct DirectoryLock: ~Copyable {
   package let directory: String
   /// Messages to the user about permissions that were changed to protect the stored data.
   package let notices: [String]
-  /// Whether no other process was using the directory; always true without sharing.
+  /// Whether no other process was using the directory. Always true if the directory is not shared.
   package let isFirst: Bool
   private let descriptor: Int32
   private let turn: OpeningLock?

@@ -137,7 +137,7 @@ package final class OpenFiles: Sendable {
     return nil
   }
 
-  /// Whether the path of the directory no longer leads to the opened directory.
+  /// Whether the path of the directory no longer refers to the opened directory.
   private func isMoved(_ opened: stat) -> Bool {
     var current = stat()
     guard stat(files.directory, &current) == 0 else { return errno == ENOENT || errno == ENOTDIR }

@@ -59,7 +59,7 @@ package struct BenchmarkRecord: Codable, Sendable {
     figures[Self.name(line), default: []].append(entry)
   }
 
-  /// The newest entry of a figure for this kind of machine; if there is none, for any machine.
+  /// The newest entry of a figure for this kind of machine. If there is none, this is the newest entry for any machine.
   func newest(_ name: String, of machine: String = Self.machine) -> Entry? {
     let entries = figures[name] ?? []
     return entries.last { $0.machine == machine } ?? entries.last
@@ -128,7 +128,7 @@ extension BenchmarkRecord {
 package struct RecordComparison {
   /// The factor by which a ratio to the floor may exceed the record.
   package static let ratioMargin = 1.25
-  /// The same factor if the entry is from another kind of machine. Caches and kernels differ between machines.
+  /// The factor for an entry from another kind of machine. Caches and kernels differ between machines.
   package static let otherMachineMargin = 2.0
   package static let allocationMargin = 1.1
 

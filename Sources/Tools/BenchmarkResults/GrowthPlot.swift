@@ -298,7 +298,7 @@ package struct GrowthCurve {
     }
   }
 
-  /// n log n; at least n.
+  /// n log n, but at least n.
   static func order(_ number: Double) -> Double { number * max(1, log2(number)) }
 }
 

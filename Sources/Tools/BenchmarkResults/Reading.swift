@@ -14,7 +14,7 @@ package struct Reading {
   package var dimension: Dimension?
   /// The durations of single operations in seconds.
   package var latencies: [Double] = []
-  /// The growth of memory from the start to the peak, in MB; for a separate process, its total peak.
+  /// The growth of memory from the start to the peak, in MB. For a separate process, this is the total peak.
   package var peak: Double?
 
   package init(variant: String? = nil, unit: FigureUnit, goal: Double? = nil, samples: [Sample], floor: [Sample] = []) {
@@ -101,7 +101,7 @@ package enum FigureUnit: String, Sendable {
 }
 
 extension Array where Element == Double {
-  /// The middle value. For an even count, the lower of the two middle values; 0 for no values.
+  /// The middle value. For an even count, this is the lower of the two middle values. It is 0 without values.
   package var median: Double { percentile(50) }
 
   /// The smallest value that at least `percent` percent of the values do not exceed; 0 for no values.

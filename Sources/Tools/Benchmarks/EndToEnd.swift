@@ -30,7 +30,7 @@
       }
     }
 
-    /// Writes as another client.
+    /// Commits a change as another client.
     func commit(_ number: Int) async throws {
       let fields: Fields = ["population": .integer(Int64(number))]
       let mutation = Mutation(key: changing, operation: .patch(fields, FieldMask([FieldPath("population")])))

@@ -3,7 +3,8 @@ package import FirestoreModel
 import FirestoreSQLite
 
 /// Evaluates the mutations of one commit in order, without storing anything (PROTOCOL §3.2). Each mutation sees the
-/// effects of the previous ones. Per mutation: precondition, operation, transforms.
+/// effects of the previous ones. For each mutation, checks the precondition, and then applies the operation and the
+/// transforms.
 struct CommitEvaluation {
   /// A document while the commit is evaluated.
   struct WorkingDocument {
@@ -16,7 +17,7 @@ struct CommitEvaluation {
 
     let stored: StoredDocument?
     var content: Content
-    /// Whether this commit creates the document, possibly after deleting it; it then gets a new create time.
+    /// Whether this commit creates the document, possibly after deleting it. A created document gets a new create time.
     var isNew: Bool
     /// The number of transforms in the commit so far.
     var transformCount = 0

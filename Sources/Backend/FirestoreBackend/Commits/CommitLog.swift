@@ -10,9 +10,10 @@ import FirestoreSQLite
 /// clock is behind. A commit is always newer than any read time handed out. A commit without changes uses up a version
 /// too. While the clock is behind the last version, each new version is one microsecond after the previous one.
 struct CommitLog: ~Copyable {
-  /// The number of recorded changes for resuming watches; older positions get a reset and the full state.
+  /// The number of recorded changes for resuming watches. A watch that resumes from an older position is reset and gets
+  /// the full state.
   static let keptChanges = 100_000
-  /// The smallest number of changes to prune together, so that few commits have this cost.
+  /// The smallest number of changes to prune together, so that only few commits have the cost of pruning.
   static let pruningSlack = 1_000
 
   /// The identity of the stored data, which distinguishes its tokens from other data sets' tokens.
@@ -111,7 +112,7 @@ struct CommitLog: ~Copyable {
       "The requested 'read_time' is too old. The oldest readable time is \(oldest.rfc3339Text): \(reason)")
   }
 
-  /// Ensures that no later commit gets a version up to this one, which a read has used.
+  /// Ensures that every later commit gets a version after this version, because a read has used it.
   mutating func advance(_ database: DatabaseID, to version: Int64) throws(StoreError) {
     if try state(of: database).version < version { databases[database]?.version = version }
   }
@@ -146,7 +147,7 @@ struct CommitLog: ~Copyable {
     return min(max(state.historyStart, clock.microseconds - DocumentHistory.kept), state.committed)
   }
 
-  /// Reads at the last version handed out, or at an earlier one.
+  /// Reads at the last version handed out, or at an earlier version.
   mutating func read<Result>(
     _ database: DatabaseID, at version: Int64? = nil, _ body: (DocumentReader) throws(StoreError) -> Result
   ) throws(StoreError) -> Result {

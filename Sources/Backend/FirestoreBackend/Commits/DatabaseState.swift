@@ -125,7 +125,7 @@ struct Openings: Sendable {
     let start: Int64
   }
 
-  /// The number of stored openings; positions of older ones are unknown.
+  /// The number of stored openings; positions of older openings are unknown.
   private static let kept = 200
 
   private var known: [Opening] = []

@@ -68,7 +68,7 @@ struct DocumentHistory {
     var starts: [Int64: Int64] = [:]
   }
 
-  /// Deletes the oldest versions: those that ended before a time, and more until `excess` bytes are freed.
+  /// Deletes the oldest versions: all versions that ended before a time, and more until `excess` bytes are freed.
   /// - Parameters:
   ///   - rows: the largest number of versions to delete.
   ///   - bytes: the cost of all versions.
@@ -132,7 +132,7 @@ struct DocumentHistory {
 
 /// The size of the history, which decides when to prune it.
 struct HistorySize {
-  /// The smallest number of rows to prune together, so that few commits have this cost.
+  /// The smallest number of rows to prune together, so that only few commits have the cost of pruning.
   static let pruningSlice = 512
 
   /// The size limit in bytes.
@@ -159,7 +159,7 @@ struct HistorySize {
   /// The number of bytes to free, with a margin so that not every commit prunes.
   func excess(of bytes: Int64) -> Int64 { bytes > limit ? bytes - limit + limit / 16 : 0 }
 
-  /// Clears the cost, so that it is counted again, after the history changed in other ways.
+  /// Clears the cost after the history changed in other ways, so that it is counted again.
   mutating func forget() { bytes = nil }
 
   mutating func setBytes(_ bytes: Int64) {

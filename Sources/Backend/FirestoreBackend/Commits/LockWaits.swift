@@ -33,7 +33,8 @@ struct LockWaits {
   /// Forgets the commits of transactions that have ended.
   mutating func forget(except open: Set<TransactionID>) { blockers = blockers.filter { open.contains($0.key) } }
 
-  /// The transactions of the deadlock that arises if this one waits for the others; empty if there is no deadlock.
+  /// The transactions of the deadlock that arises if this transaction waits for the others; empty if no deadlock
+  /// arises.
   func cycle(of id: TransactionID, waitingFor others: Set<TransactionID>) -> Set<TransactionID> {
     var (members, seen): (Set<TransactionID>, Set<TransactionID>) = ([], [])
     func reaches(_ next: TransactionID) -> Bool {

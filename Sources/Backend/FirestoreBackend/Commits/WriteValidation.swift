@@ -197,8 +197,8 @@ struct ValueCheck {
 }
 
 /// Rejects writes of one commit that contradict each other regardless of the stored data, as Google's emulator does.
-/// After a write that stores a document, the commit cannot create it. After a deletion, it cannot update or delete the
-/// document with the precondition that it exists.
+/// After a write that stores a document, the commit cannot create the document. After a deletion, the commit cannot
+/// update or delete the document with the precondition that the document exists.
 enum WriteSequence {
   /// The kind of a write. The raw values are the service's words in error messages.
   private enum Kind: String {

@@ -25,7 +25,7 @@ struct DocumentReader {
       connection: connection, database: database, state: state, known: known, version: version, counts: counts)
   }
 
-  /// The document; in the state `missing` at the read time if it does not exist.
+  /// The document. If it does not exist, its state is `missing` at the read time.
   func document(_ key: DocumentKey) throws(StoreError) -> Document {
     try stored(key)?.document ?? Document(key: key, version: readTime, state: .missing)
   }
@@ -83,14 +83,15 @@ struct DocumentReader {
 extension DocumentReader {
   /// The matching documents in the target's order, up to its limit.
   ///
-  /// If ordered by `__name__`, reads in key order and stops at the limit. Otherwise scans the whole collection and
-  /// holds about `limit` documents in memory.
+  /// A target that is ordered by `__name__` is read in key order up to the limit. For any other target, the whole
+  /// collection is scanned, and about `limit` documents are held in memory.
   /// - Parameter limit: replaces the target's limit.
   func run(_ target: Target, limit: Int?) throws(StoreError) -> [Document] {
     try ordered(target, limit: limit, holding: .max).documents
   }
 
-  /// The same documents as `run`. If they are too large, they contain only the fields that the target sorts by.
+  /// The same documents as `run`. If the documents are too large, they contain only the fields that the target sorts
+  /// by.
   /// - Parameter bytes: the maximum size in bytes of whole documents.
   func ordered(
     _ target: Target, limit: Int?, holding bytes: Int
@@ -275,7 +276,7 @@ extension DocumentReader {
   private static let rowBytes = 2_048
 
   /// Visits documents of several collections, sorted by id, in storage order after a position. Stops after `rows`
-  /// documents, earlier if they are large, or when `visit` returns false.
+  /// documents, or earlier if the documents are large or `visit` returns false.
   /// - Returns: the position to continue from; `nil` when all documents have been visited.
   func scan(
     _ collections: [CollectionEntry], _ range: KeyRange, after position: DocumentPosition?, rows: Int,
@@ -314,8 +315,8 @@ extension DocumentReader {
     return count
   }
 
-  /// The number of matching documents, ignoring the limit, if it is recorded; else `nil`. It is recorded for whole
-  /// collections in the present.
+  /// The number of matching documents, ignoring the limit, if it is recorded; else `nil`. The number is recorded for
+  /// whole collections in the present.
   func recordedCount(of query: ServedQuery) throws(StoreError) -> Int? {
     let target = query.target
     guard query.scope == .target, query.offset == 0, past == nil, !target.isDocumentTarget,

@@ -2,7 +2,7 @@
 package import FirestoreModel
 
 /// A cache of the documents that rules looked up, including missing ones, until a commit changes them. Most requests
-/// look up the same few.
+/// look up the same few documents.
 struct LookedUpDocuments {
   private typealias Known = [DocumentKey: Document?]
 
@@ -73,8 +73,8 @@ extension LocalBackend {
   /// The current state of the documents that `lookedUp` has returned.
   package var lookedUpState: LookedUpState { lookedUpDocuments.state }
 
-  /// The current document; `nil` if it does not exist. It comes from the cache if it was looked up before and has not
-  /// changed.
+  /// The current document; `nil` if it does not exist. The document comes from the cache if it was looked up before and
+  /// has not changed.
   package func lookedUp(_ key: DocumentKey, in database: DatabaseID) throws(RPCStatus) -> Document? {
     if let known = lookedUpDocuments.document(key, in: database) { return known }
     let document = try lookup([key], in: database).documents.first.flatMap { $0.exists ? $0 : nil }

@@ -34,7 +34,7 @@ package struct QueryCursor: Sendable {
 
   /// Creates a cursor that returns looked-up documents in their order. If they exceed one piece, only their keys are
   /// retained, and the documents are looked up again at the same version.
-  /// - Parameter readTime: their version.
+  /// - Parameter readTime: the version of the documents.
   package init(
     of documents: [Document], at readTime: SnapshotVersion, _ consistency: ReadConsistency, in database: DatabaseID
   ) {

@@ -76,8 +76,8 @@ extension DocumentReader {
   }
 
   /// Visits one slice of a query's matches in storage order, like `scan`.
-  /// - Parameter known: the query's collections. If they can be as many as the documents, the first slice looks them up
-  ///   for all slices, which read the same version.
+  /// - Parameter known: the query's collections. If there can be as many collections as documents, the first slice
+  ///   looks the collections up for all slices, which read the same version.
   func scanMatches(
     of query: ServedQuery, after position: DocumentPosition?, rows: Int, in known: inout [CollectionEntry]?,
     _ visit: (Document) -> Bool
@@ -179,7 +179,7 @@ struct KeyRange {
 }
 
 extension ExplainMetrics {
-  /// The index that Cloud Firestore uses for the query. Its fields are those compared for equality, then the sort
+  /// The index that Cloud Firestore uses for the query. Its fields are the fields compared for equality, then the sort
   /// fields, the aggregated fields, the name, and the vector.
   package init(of query: ServedQuery, _ aggregations: [Aggregation] = []) {
     var names: [String] = []

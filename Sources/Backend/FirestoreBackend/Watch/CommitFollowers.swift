@@ -59,7 +59,7 @@ struct CommitFollowers: Sendable {
   var isEmpty: Bool { followers.isEmpty }
 
   /// Adds a stream, whose first notification is available immediately.
-  /// - Returns: its id, and a signal after which `take` has a notification; at most one signal is pending.
+  /// - Returns: the stream's id, and a signal after which `take` has a notification; at most one signal is pending.
   mutating func open(in database: DatabaseID) -> (id: ID, signals: AsyncStream<Void>) {
     let (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     lastNumber += 1

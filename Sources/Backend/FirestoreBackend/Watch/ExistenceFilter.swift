@@ -91,7 +91,7 @@ final class CachedCounts {
     counts[query] = Count(number: number, version: reader.state.committed)
   }
 
-  /// A query's document count at the reader's version, computed from the changes since it was recorded.
+  /// A query's document count at the reader's version, computed from the changes since a count was recorded.
   /// - Parameter historyStart: the version before which the history is unknown.
   /// - Returns: `nil` if no count was recorded, if the changes are unknown, or if there are more changes than one step
   ///   reads.

@@ -3,8 +3,8 @@ import FirestoreModel
 import FirestoreQuery
 import FirestoreSQLite
 
-/// The documents that a target with a limit shows, and some after them, so that a document that leaves the window can
-/// usually be replaced without reading the store.
+/// The documents that a target with a limit shows, and some documents after them, so that a document that leaves the
+/// window can usually be replaced without reading the store.
 ///
 /// ```
 /// documents in target order:   shown (limit) │ reserve │ not held
@@ -35,7 +35,7 @@ struct LimitWindow {
     self.limit = limit
   }
 
-  /// The largest number of held documents: the limit and the same number again, within bounds.
+  /// The maximum number of held documents: the limit, and a reserve of the same size within bounds.
   var capacity: Int { limit + min(max(limit, 16), 256, .max - limit) }
 
   var shownDocuments: ArraySlice<Document> { held.prefix(limit) }

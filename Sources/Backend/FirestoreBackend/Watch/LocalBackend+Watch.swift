@@ -38,7 +38,7 @@ extension LocalBackend {
   /// - Parameters:
   ///   - isChecked: whether the service has already checked the query. If not, the stricter rules of the SDKs apply.
   ///   - others: the remaining documents of a target that names several documents.
-  /// - Throws: if the request is an error of the whole stream, such as a target id in use.
+  /// - Throws: if the error of the request ends the whole stream, such as a target id in use.
   package func request(
     _ request: WatchRequest, on session: WatchSessionID, isChecked: Bool = false, others: [DocumentKey] = []
   ) throws(RPCStatus) {
@@ -149,8 +149,8 @@ extension LocalBackend {
   /// The number of open watch streams.
   package var watchCount: Int { sessions.count }
 
-  /// Passes a commit to the targets that it could affect. Errors do not undo the commit: they end the session, and its
-  /// client requests its targets again.
+  /// Passes a commit to the targets that it could affect. Errors do not undo the commit. An error ends the session, and
+  /// the session's client requests its targets again.
   func publish(_ transitions: [DocumentTransition], in database: DatabaseID) {
     lookedUpDocuments.note(transitions, in: database)
     if !followers.isEmpty { followers.note(transitions, in: database) }

@@ -26,7 +26,7 @@ struct SessionTarget {
     case filling(WindowScan, since: Int64?)
     /// The phase that searches for the documents that the window had in the client's last state. Commits add changes.
     case recalling(WindowScan)
-    /// The phase that sends these documents in their current state. Commits add changes.
+    /// The phase that sends the affected documents in their current state. Commits add changes.
     case telling(ArraySlice<DocumentKey>, alsoOthers: Bool, FilterNeed)
     case live
   }
@@ -34,7 +34,7 @@ struct SessionTarget {
   /// The cases in which a resumed client receives the document count.
   enum FilterNeed {
     case never, always
-    /// Only if the client's count after the sent changes would differ from the real count.
+    /// The client receives the count only if its own count after the sent changes would differ from the real count.
     case unless(count: Int)
   }
 
@@ -62,12 +62,13 @@ struct SessionTarget {
 
   var isLive: Bool { if case .live = phase { true } else { false } }
 
-  /// Starts over; a query's client discards its documents.
+  /// Starts the target over. The client of a query then discards its documents.
   mutating func restart() {
     (phase, expectedCount) = (.starting(nil, resets: !target.isDocumentTarget), nil)
   }
 
-  /// Makes the changes after a version be read when they are sent. The client has everything up to that version.
+  /// Schedules the changes after a version to be read from the log and sent. The client has everything up to that
+  /// version.
   mutating func resume(after version: Int64) {
     let resume = WatchTarget.Resume.readTime(SnapshotVersion(microseconds: version))
     (phase, expectedCount) = (.starting(resume, resets: false), nil)
@@ -323,8 +324,8 @@ struct SessionTarget {
     }
   }
 
-  /// The share of removed documents that the filter seems to contain, one in ten thousand. The client then finds a
-  /// wrong count and requests everything.
+  /// The share of removed documents that the filter seems to contain, one in ten thousand. For such a document, the
+  /// client finds a wrong count and requests everything.
   private static let falsePositiveRate = 0.0001
 
   /// - Parameter names: passes the names of the documents to its argument; called only if the client sent a count.

@@ -26,8 +26,8 @@ package struct WatchDelivery: Sendable {
 /// Rules enforced here (PROTOCOL §2.3):
 /// - One ADD or REMOVE is sent per request, in order, before any other message about the target.
 /// - Only the newest state of a document is sent.
-/// - No snapshot is sent while a target is incomplete. The next one then covers all messages before it. It has the
-///   version of the last commit, so that read times never decrease and a commit is never split.
+/// - No snapshot is sent while a target is incomplete. The next snapshot then covers all messages before it, and has
+///   the version of the last commit. So read times never decrease, and a commit is never split.
 struct WatchSession {
   let id: WatchSessionID
   let database: DatabaseID

@@ -82,7 +82,7 @@ struct Inflow: Sendable {
     return row
   }
 
-  /// Releases the source and the unread rows, because the stage needs no more.
+  /// Releases the source and the unread rows, because the stage needs no more rows.
   mutating func end() {
     (source, rest) = (nil, [])
     holding?.clear()

@@ -114,7 +114,7 @@ struct SortedRows: RowSource {
     return left.place < right.place
   }
 
-  /// Compares two values; an absent one sorts first.
+  /// Compares two values. An absent value sorts first.
   private static func compare(_ left: Value?, _ right: Value?) -> Ordering {
     switch (left, right) {
     case (let left?, let right?): left.compare(right, .byNumber)

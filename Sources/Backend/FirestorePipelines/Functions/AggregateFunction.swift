@@ -34,7 +34,7 @@ struct Accumulator {
     countsDocuments = accumulation.value == nil
   }
 
-  /// Adds the value of the next document; an absent one counts as null.
+  /// Adds the value of the next document. An absent value counts as null.
   mutating func add(_ value: Value?) throws(EvaluationError) {
     if countsDocuments {
       count += 1

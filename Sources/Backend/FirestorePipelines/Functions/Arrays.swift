@@ -127,8 +127,8 @@ enum Arrays {
     return .integer(Int64(index ?? -1))
   }
 
-  /// - Parameter values: the array, the separator, and optionally the text for null elements; without it they are
-  ///   omitted.
+  /// - Parameter values: the array, the separator, and optionally the text for null elements. Without this text, null
+  ///   elements are omitted.
   private static func joined(_ values: [Value]) throws(EvaluationError) -> Value {
     let separator = try StringOrBytes(values[1], "join")
     var (result, isFirst) = (separator.with([]), true)

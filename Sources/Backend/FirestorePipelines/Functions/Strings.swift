@@ -87,7 +87,7 @@ enum Strings {
     return bytes.value
   }
 
-  /// The part from a position on, of a given length or to the end. Negative positions count from the end.
+  /// The part that begins at a position, with a given length or up to the end. Negative positions count from the end.
   private static func substring(_ values: [Value]) throws(EvaluationError) -> Value {
     let text = try StringOrBytes(values[0], "substring")
     let place = try values[1].integer(of: "substring")
@@ -179,7 +179,7 @@ struct StringOrBytes {
     }
   }
 
-  /// A value of the same kind with other bytes. For a text, these must be whole characters.
+  /// A value of the same kind with other bytes. For a text, the bytes must form whole characters.
   func with(_ part: some Sequence<UInt8>) -> StringOrBytes {
     var copy = self
     copy.bytes = Array(part)
@@ -204,7 +204,7 @@ struct StringOrBytes {
     return .string(String(scalars))
   }
 
-  /// Up to `count` characters or bytes from a position on.
+  /// Up to `count` characters or bytes, beginning at a position.
   func slice(_ start: Int, _ count: Int) -> Value {
     guard isText else { return .bytes(Array(bytes.dropFirst(start).prefix(count))) }
     var scalars = String.UnicodeScalarView()
@@ -291,7 +291,7 @@ struct ByteSearch {
     self.borders = borders
   }
 
-  /// The index of the first occurrence from a position on.
+  /// The index of the first occurrence at or after a position.
   func first(in text: [UInt8], from start: Int = 0) -> Int? {
     var length = 0
     for index in start..<max(start, text.count) {

@@ -55,8 +55,8 @@ struct TimeZone: Sendable {
     return rule?.offset(at: seconds) ?? offsets.last ?? first
   }
 
-  /// The time at which the local clock shows this many seconds since 1970. If the clock shows them twice, the earlier
-  /// time; if it skips them, the time of the change.
+  /// The time at which the local clock shows this many seconds since 1970. If the clock shows this value twice, returns
+  /// the earlier time. If the clock skips this value, returns the time of the clock change.
   func seconds(ofLocal local: Int64) -> Int64 {
     let before = local - offset(at: local - 86_400)
     if before + offset(at: before) == local { return before }
@@ -69,7 +69,7 @@ struct TimeZone: Sendable {
 final class TimeZones: Sendable {
   private static let folder = "/usr/share/zoneinfo/"
   private static let longestFile = 64 << 10
-  /// The maximum number of cached zones. Further zones are read each time.
+  /// The maximum number of cached zones. Zones beyond this number are read from the system each time.
   private static let mostKept = 64
 
   private let known = Mutex<[String: TimeZone]>([:])
@@ -95,7 +95,7 @@ final class TimeZones: Sendable {
     return sign * (numbers[0] * 3_600 + (numbers.count > 1 ? numbers[1] * 60 : 0))
   }
 
-  /// Reads the file of a zone. Rejects names that are paths out of the database's folder.
+  /// Reads the file of a zone. Rejects names that refer to files outside of the database's folder.
   private static func read(_ name: String) -> TimeZone? {
     let isName = name.utf8.allSatisfy { byte in
       switch byte {
@@ -167,7 +167,7 @@ struct DaylightRule: Sendable {
   /// The time of a clock change: a day, and the seconds after its start.
   private struct Change: Sendable {
     enum Day: Sendable {
-      /// A weekday of a month by its ordinal number; 5 for the last.
+      /// A weekday of a month by its ordinal number; 5 means the last one.
       case weekday(month: Int64, week: Int64, day: Int64)
       /// A day of the year, 1 to 365, not counting February 29.
       case julian(Int64)

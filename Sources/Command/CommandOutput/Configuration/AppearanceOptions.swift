@@ -6,7 +6,7 @@ package import TerminalTheme
 
 /// Messages for the user at the start.
 package enum Notices {
-  /// One line for each problem. Problems of the theme come last, since the screen shows the newest line, and they name
+  /// One line for each problem. Problems of the theme come last, because the screen shows the newest line. They name
   /// the fallback theme.
   package static func about(_ problems: [String], _ theme: ThemeChoice, _ paths: Paths) -> [String] {
     let passedOver = theme.problems.map(paths.short)
@@ -71,7 +71,7 @@ package struct ThemeChoice: Sendable {
     case option
     case configuration(line: Int?)
     case remembered
-    /// No choice: dark or light by the terminal's background, dark if that is unknown.
+    /// No choice. The theme is dark or light like the terminal's background, and dark if the background is unknown.
     case terminal
   }
 
@@ -82,7 +82,7 @@ package struct ThemeChoice: Sendable {
   /// The brightness of the terminal's background, if known.
   package var background: Theme.Variant?
 
-  /// - Throws: only for the option, which the user can correct immediately.
+  /// - Throws: only if the theme of the option is invalid, because the user can correct it immediately.
   package static func make(
     option: String?, _ preferences: Preferences, background: Theme.Variant?
   ) throws(ThemeError) -> ThemeChoice {

@@ -99,7 +99,7 @@ package struct ConfigurationFile: Hashable, Sendable {
   package init() {}
 }
 
-/// Reads the settings individually, so that an invalid one affects no other.
+/// Reads the settings individually, so that an invalid setting affects no other setting.
 private struct ConfigurationReader {
   private let name: String
   private let table: TOMLTable

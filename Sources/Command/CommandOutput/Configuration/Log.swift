@@ -4,7 +4,7 @@ import Foundation
 import Logging
 import TerminalCanvas
 
-/// The log, which is written to a file and never to the terminal, because that belongs to the screen.
+/// The log, which is written to a file and never to the terminal, because the terminal belongs to the screen.
 package enum Log {
   package static func file(in folder: String) -> String { folder + "/hearth.log" }
 

@@ -53,7 +53,7 @@ package struct Paths: Sendable {
 
 /// A path that is typed without a shell to expand it.
 package enum UserPath {
-  /// Expands `~/x` in the home folder, and any other path in the working folder.
+  /// Makes a path absolute. Expands `~/x` in the home folder, and any other path in the working folder.
   package static func absolute(_ path: String) -> String {
     guard path == "~" || path.hasPrefix("~/"), let home = ProcessInfo.processInfo.environment["HOME"] else {
       return path

@@ -69,10 +69,10 @@ struct DelimitedDocuments: ~Copyable {
   }
 }
 
-/// A value as the text of a cell. Values that JSON writes in quotes or in a `$` object have neither here. Maps and
-/// lists are JSON.
+/// A value as the text of a cell. Values that JSON writes in quotes or in a `$` object are written without either. Maps
+/// and lists are JSON.
 package enum CellText {
-  /// - Parameter database: references into it are written as paths, others as full names.
+  /// - Parameter database: references into this database are written as paths, and other references as full names.
   package static func text(_ value: Value, in database: DatabaseID) -> String {
     switch value {
     case .string(let text): text
@@ -89,8 +89,8 @@ package enum CellText {
 
 /// The format of a line: how the cells of a row are separated and escaped.
 package enum Delimiter: Hashable, Sendable {
-  /// RFC 4180, with a comma or another ASCII character. A cell with the delimiter, a quote or a line end is quoted, as
-  /// is the empty text, which differs from a missing value.
+  /// RFC 4180, with a comma or another ASCII character. A cell with the delimiter, a quote or a line end is quoted. The
+  /// empty text is also quoted, because it differs from a missing value.
   case quoted(UInt8)
   /// Tabs, line ends and backslashes in a cell are escaped: `\t`, `\n`, `\r`, `\\`.
   case tab

@@ -9,7 +9,7 @@ import TerminalCanvas
 /// Prints documents one after the other in a format. Not copyable, because a copy would copy the documents that wait
 /// for their columns.
 package struct DocumentPrinter: ~Copyable {
-  /// The only printed document; `nil` for the documents of a collection, and for several.
+  /// The only printed document; `nil` for the documents of a collection, and for several documents.
   private let onlyDocument: ResourcePath?
   private let namesPaths: Bool
   private let database: DatabaseID

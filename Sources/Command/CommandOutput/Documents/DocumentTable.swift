@@ -46,7 +46,7 @@ struct DocumentTable {
     self.naming = naming
   }
 
-  /// Fields without a column, because of the width or because the first documents lack them.
+  /// Fields without a column, because of the width or because the first documents do not have them.
   var leftOut: [FieldPath] { left.sorted() }
 
   /// - Returns: the lines that can be written now.

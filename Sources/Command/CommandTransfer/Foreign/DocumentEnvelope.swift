@@ -38,7 +38,7 @@ struct DocumentEnvelope {
   private static let typeLists = ["timestamps", "geopoints", "documents", "queries"]
 
   /// Reads an envelope.
-  /// - Parameter isLenient: whether other members may be next to the path and the data.
+  /// - Parameter isLenient: whether the object may have other members besides the path and the data.
   /// - Returns: `nil` for a document without its path.
   /// - Throws: for data in a string that is not JSON.
   init?(_ syntax: JSONSyntax, isLenient: Bool) throws(JSONError) {
@@ -104,7 +104,7 @@ struct DocumentEnvelope {
 
 /// Converts values of the REST interface (`{"integerValue": "5"}`) to Hearth's JSON.
 struct RESTValues {
-  /// The database of the document. References into it lead to the database of the import.
+  /// The database of the document. References into this database are redirected to the database of the import.
   let database: DatabaseID
 
   func map(of fields: JSONSyntax) throws(JSONError) -> JSONSyntax {

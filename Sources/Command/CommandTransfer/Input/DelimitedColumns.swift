@@ -8,13 +8,13 @@ package import FirestoreText
 /// first rows.
 package struct DelimitedColumns: Sendable {
   package struct Column: Hashable, Sendable {
-    /// `nil` for the column of the document's path.
+    /// The field; `nil` for the column of the document's path.
     var field: FieldPath?
     var name: String
     var type: ColumnType
     /// Whether the user chose the type.
     var isTypeGiven = false
-    /// Whether the column has no name, as spreadsheets write columns that are empty.
+    /// Whether the column has no name, as in the empty columns that spreadsheets write.
     var isNameless = false
   }
 
@@ -165,7 +165,7 @@ private struct MemberTree {
 package enum ColumnType: String, CaseIterable, Hashable, Codable, Sendable {
   case string, integer, double, boolean, timestamp, ref, bytes, geo, vector, json
 
-  /// The narrowest type that fits all cells; strings for an empty column.
+  /// The narrowest type that fits all cells. An empty column gets strings.
   static func guess(_ cells: some Sequence<String>) -> ColumnType {
     var candidates: [ColumnType] = [.boolean, .integer, .double, .timestamp, .json]
     var (isEmpty, hasNull) = (true, false)

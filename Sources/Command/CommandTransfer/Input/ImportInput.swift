@@ -178,7 +178,7 @@ package struct ParsedBatch: Sendable {
     recordCount = mutations.count + rejections.count
   }
 
-  /// Drops an invalid record and all following ones.
+  /// Drops an invalid record and all records after it.
   mutating func keep(before bad: Rejection) {
     let count = records.prefix { $0.place.offset < bad.record.place.offset }.count
     records.removeLast(records.count - count)
@@ -189,8 +189,8 @@ package struct ParsedBatch: Sendable {
     end = bad.record.start
   }
 
-  /// - Parameter rejecting: whether to write the other documents if the server rejects individual ones. Otherwise the
-  ///   error names the first rejected document.
+  /// - Parameter rejecting: whether to write the other documents if the server rejects individual documents. Otherwise
+  ///   the error names the first rejected document.
   /// - Returns: the documents that the server rejected.
   /// - Throws: `Rejection.Reason`, or `RPCStatus` for a failure that does not concern individual documents.
   func commit(at datastore: any Datastore, _ retries: CommitRetries, rejecting: Bool) async throws -> [Rejection] {

@@ -74,7 +74,8 @@ package struct InputBytes {
     }
   }
 
-  /// Skips to an offset: in a regular file from its beginning, in other input from the current position.
+  /// Skips to an offset. In a regular file the offset counts from the beginning. In other input it counts from the
+  /// current position.
   /// - Parameter offset: the offset in the decompressed bytes.
   /// - Throws: `badData` if the input ends earlier.
   package mutating func skip(to offset: Int) throws(CommandFailure) {
@@ -144,7 +145,8 @@ package struct InputBytes {
   }
 }
 
-/// An open file, closed with the last value that reads from it: a shell runs many imports in one process.
+/// An open file. It is closed when the last value that reads from it is released, because a shell runs many imports in
+/// one process.
 private final class InputFile: Sendable {
   let descriptor: Int32
 

@@ -9,14 +9,14 @@ package struct InputForm: Hashable, Sendable {
   package var layout: InputLayout = .documents
   /// A sentence about the recognized form; `nil` for the forms that Hearth writes, and for plain documents.
   package var note: String?
-  /// The collection of documents by id, if the text names it; `nil` for others.
+  /// The collection of documents by id, if the text names the collection; otherwise `nil`.
   package var collection: ResourcePath?
 }
 
 /// Recognizes the form of a text by its first bytes.
 ///
-/// A given format or layout is never changed. A form that cannot be imported is rejected with its name and the command
-/// line that works, before anything is written.
+/// A given format or layout is never changed. A form that cannot be imported is rejected before anything is written.
+/// The error names the form and shows a command line that works.
 struct InputRecognition {
   /// The name of the input in messages, such as `standard input`.
   let name: String

@@ -13,7 +13,7 @@ package struct InputRecord: Sendable {
   var bytes: [UInt8]
   /// The position of the document.
   var place: InputPosition
-  /// The position of its name, or of the document if it has none. Reading can restart there.
+  /// The position of the document's name, or of the document if it has no name. Reading can restart there.
   var start: InputPosition
   /// The record of an export in Google's format, without a text.
   private(set) var entity: ExportReader.Record?
@@ -51,7 +51,7 @@ package struct InputPosition: Hashable, Codable, Sendable {
   /// An array or object around documents.
   struct Level: Hashable, Codable, Sendable {
     var container: Container
-    /// The name before it, still encoded as JSON; `nil` in an array and for the outermost.
+    /// The name before the array or object, still encoded as JSON; `nil` inside an array and for the outermost one.
     var name: String?
     /// Whether a comma must precede the next element.
     var followsElement = false

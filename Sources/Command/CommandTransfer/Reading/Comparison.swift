@@ -135,7 +135,7 @@ package enum ComparedSide: Sendable {
     self = .database(named.locations, named.path ?? .root, at: named.time)
   }
 
-  /// The same side at another read time.
+  /// This side at another read time.
   package func at(_ time: Timestamp) throws(CommandFailure) -> ComparedSide {
     guard case .database(let locations, let path, nil) = self else {
       throw CommandFailure(.usage, "--at needs a path without a time.")
@@ -163,7 +163,7 @@ package enum ComparedSide: Sendable {
     }
   }
 
-  /// All documents of a file by path. The last one wins if several have the same path.
+  /// All documents of a file by path. If several have the same path, the last one wins.
   private static func read(_ file: String, _ database: DatabaseID) throws -> [(key: DocumentKey, data: DocumentData)] {
     let named = TransferFormat(input: file)
     var input = try ImportInput(file, named)
@@ -235,7 +235,7 @@ package struct ComparedDocuments {
 /// A document that differs between the sides.
 package struct DocumentDifference: Hashable, Sendable {
   package enum Kind: Hashable, Sendable {
-    /// Present on only one side, with its fields as JSON.
+    /// The document is only on one side. The value has its fields as JSON.
     case removed(String)
     case added(String)
     case modified([FieldDifference])
@@ -293,7 +293,7 @@ package struct FieldDifference: Hashable, Sendable {
     var database: DatabaseID
   }
 
-  /// The differences by path; maps on both sides are compared inside.
+  /// The differences by path. If both sides have a map, the fields of the maps are compared.
   static func between(_ before: Side, _ after: Side, below parent: FieldPath? = nil) -> [FieldDifference] {
     let names = Fields(before.fields.entries + after.fields.entries).entries.map(\.name)
     return names.flatMap { name -> [FieldDifference] in

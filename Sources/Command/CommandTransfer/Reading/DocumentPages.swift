@@ -86,7 +86,7 @@ extension FieldMask {
 /// collection by collection would take one request per document, to list the collections below it.
 struct DescendantPages: Sendable {
   /// The document count of one query. The embedded backend scans all remaining documents for each query, and holds the
-  /// names of twice as many.
+  /// names of twice as many documents.
   private static let pageSize = 40_000
 
   let datastore: any Datastore
@@ -98,7 +98,7 @@ struct DescendantPages: Sendable {
     request = DescendantsRequest(path, limit: Self.pageSize, ReadView(projection: projection))
   }
 
-  /// - Returns: `false`, without any visit, for a backend without such queries.
+  /// - Returns: `false`, without visiting anything, if the backend does not support such queries.
   func visit(_ body: (Document) async throws -> Void) async throws -> Bool {
     let pieces = ElementChannel<[Document]>()
     let request = request

@@ -3,8 +3,8 @@ package import FirestoreModel
 package import FirestoreProtocol
 package import FirestoreQuery
 
-/// The documents below a path at the server in a stable order, page by page: a collection in id order. In a recursive
-/// walk each document is followed by its subcollections in their id order.
+/// The documents below a path at the server in a stable order, page by page. The documents of a collection are in id
+/// order. In a recursive walk, each document is followed by its subcollections in their id order.
 package struct DocumentWalk: Sendable {
   package let datastore: any Datastore
   package let database: DatabaseID
@@ -31,7 +31,7 @@ package struct DocumentWalk: Sendable {
   }
 
   /// Visits the same documents in the same order as a walk, but with queries over all collections.
-  /// - Returns: `false`, without any visit, for a backend without such queries.
+  /// - Returns: `false`, without visiting anything, if the backend does not support such queries.
   private func visitAll(_ path: ResourcePath, _ body: (Document) async throws -> Void) async throws -> Bool {
     let pages = DescendantPages(below: path, at: datastore, projection: projection)
     guard let key = DocumentKey(path) else { return try await pages.visit(body) }

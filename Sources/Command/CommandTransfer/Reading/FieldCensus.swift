@@ -146,7 +146,7 @@ extension FieldCensus {
     return table
   }
 
-  /// The share in percent; `100 %` only if all have it.
+  /// The share in percent; `100 %` only if all documents have the field.
   static func rate(_ part: Int, of whole: Int) -> String {
     if part == whole { return "100 %" }
     let thousandths = min(999, max(1, Int((Double(part) / Double(whole) * 1000).rounded())))

@@ -43,7 +43,7 @@ package struct FieldGroups: Sendable {
     groups[Self.key(of: values), default: Group(values: values)].documents += 1
   }
 
-  /// Bytes that are equal if all values tie in the total order.
+  /// A key of bytes. Two keys are equal if all their values are equal in the total order.
   private static func key(of values: [Value?]) -> [UInt8] {
     var code = OrderedCode()
     for value in values {
@@ -70,7 +70,7 @@ package struct FieldGroups: Sendable {
 
   // MARK: Reading
 
-  /// Counts the documents of a query at a server, which sends only these fields.
+  /// Counts the documents of a query at a server, which sends only the grouped fields.
   package mutating func read(_ query: Query, at connection: BackendConnection) async throws(RPCStatus) {
     let projection = FieldMask(outermost: Set(fields.paths.filter { !$0.isDocumentID }))
     var pages = DocumentPages(of: query, at: connection.datastore, connection.database, projection: projection)

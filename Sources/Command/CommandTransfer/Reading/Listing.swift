@@ -40,7 +40,7 @@ package struct Listing: Sendable {
 
 /// An entry of a listing.
 package enum ListedEntry: Hashable, Sendable {
-  /// - Parameter documents: its document count, if counted.
+  /// - Parameter documents: the document count of the collection; `nil` if it was not counted.
   case collection(ResourcePath, documents: Int?)
   /// - Parameter exists: `false` for a document that is only the parent of others.
   case document(DocumentKey, exists: Bool)

@@ -32,7 +32,7 @@ package struct BackupFolder: Hashable, Sendable {
   /// The file of the indexes; `nil` without indexes.
   package var indexFile: String? { file("firestore.indexes.json") }
 
-  /// The file of the documents if the path is a backup folder; otherwise the path unchanged.
+  /// Returns the file of the documents if the path is a backup folder. Otherwise returns the path unchanged.
   package static func documents(at path: String) -> String {
     let folder = BackupFolder(path)
     return folder.file("backup.json") != nil && folder.file(documents) != nil ? folder.documentFile : path
@@ -43,7 +43,7 @@ package struct BackupFolder: Hashable, Sendable {
   }
 
   /// Reads the description of the folder's content.
-  /// - Throws: `noInput` if it is not a backup, `badData` for an unreadable one.
+  /// - Throws: `noInput` if the folder is not a backup, `badData` for an unreadable backup.
   package func description() throws(CommandFailure) -> BackupDescription {
     let name = "\(path)/backup.json"
     guard let data = FileManager.default.contents(atPath: name) else {

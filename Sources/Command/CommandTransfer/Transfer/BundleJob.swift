@@ -63,7 +63,7 @@ struct BundleJob {
 }
 
 extension BundleContents {
-  /// The id that identifies the bundle to clients. They load only newer bundles with the same id.
+  /// The id that identifies the bundle to clients. Clients load only newer bundles with the same id.
   fileprivate var bundleID: String {
     switch self {
     case .documents(let keys):

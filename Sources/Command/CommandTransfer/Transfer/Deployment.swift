@@ -9,7 +9,7 @@ package struct IndexDeployment: Sendable {
   package var indexes: [DeployedIndex]
   package var overrides: [FieldOverride]
 
-  /// Fetches them from a server.
+  /// Fetches the indexes and lifetimes from a server.
   package init(of database: DatabaseID, at server: AdministrationCall) async throws(CommandFailure) {
     let groups = "/v1/\(Self.groups(of: database))/-"
     indexes = try await Self.pages("indexes", groups + "/indexes?", server).compactMap { DeployedIndex($0) }
@@ -100,7 +100,7 @@ package struct DeployedIndex: Hashable, Sendable {
   static let ascending = #""order": "ASCENDING""#
   static let descending = #""order": "DESCENDING""#
 
-  /// `nil` for a field without a mode.
+  /// The mode of an entry; `nil` for a field without a mode.
   static func mode(of entry: JSONSyntax) -> String? {
     for name in ["order", "arrayConfig", "vectorConfig"] {
       if let value = entry[name] { return "\"\(name)\": \(value.lineText)" }
@@ -193,7 +193,7 @@ package struct DeployedRules: Sendable {
   /// The time of the release as reported by the server; empty if not reported.
   package var released: String
 
-  /// Fetches them from a server.
+  /// Fetches the rules from a server.
   /// - Returns: `nil` if no rules are released.
   package static func read(
     of database: DatabaseID, at server: AdministrationCall

@@ -57,7 +57,7 @@ package struct ExportJob: Sendable {
 
   /// Writes a folder in Google's format. The folder appears only when it is complete.
   /// - Parameters:
-  ///   - folder: a folder with an export is replaced, but not if the path has no documents.
+  ///   - folder: an existing export in this folder is replaced, unless the exported path has no documents.
   ///   - progress: called after each document with the count; an error that it throws ends the export.
   package func run(
     at datastore: any Datastore, _ database: DatabaseID, toFolder folder: String, progress: (Int) throws -> Void
@@ -117,7 +117,7 @@ package enum TransferFormat: String, ExpressibleByArgument, CaseIterable, Codabl
   case json
   /// One JSON object per line.
   case jsonl
-  /// A row of names, and a row per document; only for import, since types are lost.
+  /// A row of names, and a row per document. These formats are only for import, because an export would lose the types.
   case csv, tsv
   /// A folder in the layout of Cloud Firestore's managed exports and Google's emulator.
   case google
@@ -127,7 +127,7 @@ package enum TransferFormat: String, ExpressibleByArgument, CaseIterable, Codabl
     self = path != "-" && ExportLocation.isNamed(by: path) ? .google : TransferFormat(fileName: path)
   }
 
-  /// Chooses the format by the file name's suffix, ignoring a compression suffix; lines for any other name.
+  /// Chooses the format by the file name's suffix, ignoring a compression suffix. Any other name means `jsonl`.
   package init(fileName: String) {
     let compression = CompressionFormat(fileName: fileName)?.fileExtension ?? ""
     let ending = fileName.lowercased().dropLast(compression.count).split(separator: ".").last.map(String.init) ?? ""

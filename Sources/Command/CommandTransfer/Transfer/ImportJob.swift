@@ -92,7 +92,7 @@ package struct ImportJob: Sendable {
 
   /// - Parameters:
   ///   - connect: connects to the server, once the input is open.
-  ///   - note: called with lines about an earlier run of the import, and about row cells.
+  ///   - note: called with lines about an earlier run of the import, and about the cells of rows.
   ///   - reject: called with the reason why each invalid document is not imported.
   ///   - show: called with the writes of the first documents, if nothing is written.
   ///   - progress: called with the progress, and its fraction of the whole if known; an error that it throws ends the
@@ -348,7 +348,7 @@ struct ImportSurvey {
 }
 
 extension ResourcePath {
-  /// The innermost common collection of two collections, which can be one of them.
+  /// The deepest collection that contains both collections. It can be one of the two.
   fileprivate func common(with other: ResourcePath) -> ResourcePath {
     let shared = zip(segments, other.segments).prefix { $0 == $1 }.map { String($0.0) }
     return ResourcePath(segments: shared.count % 2 == 0 ? Array(shared.dropLast()) : shared)

@@ -32,7 +32,8 @@ package struct ImportRules: Sendable {
     self.paths = paths
   }
 
-  /// The mutation for a document of an export. References within its own database are redirected to this one.
+  /// The mutation for a document of an export. References within the document's own database are redirected to the
+  /// database of the import.
   package func mutation(for document: ExportedDocument) throws(ModelError) -> Mutation {
     let fields = document.fields.referring(to: database, insteadOf: document.database)
     let key = try DocumentKey(validating: paths.path(of: document.key.path).text)
@@ -158,7 +159,7 @@ package struct ImportRules: Sendable {
     return path
   }
 
-  /// The path of a document written by `export` or `get --json`, or by another tool; `nil` for any other.
+  /// The path of a document written by `export` or `get --json`, or by another tool; `nil` for any other JSON.
   static func exportedPath(_ syntax: JSONSyntax) -> ResourcePath? {
     guard let envelope = (try? DocumentEnvelope(syntax, isLenient: false)) ?? nil,
       let key = try? DocumentKey(validating: envelope.path)
@@ -166,7 +167,7 @@ package struct ImportRules: Sendable {
     return key.path
   }
 
-  /// The path of a record in its export; `nil` for one that is unreadable, or has no path.
+  /// The path of a record in its export; `nil` if the record is unreadable or has no path.
   package func path(of record: InputRecord) -> ResourcePath? {
     if let entity = record.entity { return (try? entity.document())?.key.path }
     if let columns { return (try? columns.syntax(record)).flatMap(Self.exportedPath) }
@@ -178,7 +179,7 @@ package struct ImportRules: Sendable {
     return (try? Self.json(record)).flatMap(Self.exportedPath)
   }
 
-  /// The path of a document whose name precedes it in the file; `nil` for others.
+  /// The path of a document whose name precedes it in the file; `nil` for a document without a preceding name.
   func outerPath(of record: InputRecord) -> ResourcePath? {
     guard let name = record.name, let id = try? Self.text(name) else { return nil }
     if record.collection != nil { return path(of: record) }

@@ -37,7 +37,7 @@ struct ImportRun {
   private(set) var recognized = RecognizedForms()
   /// Documents whose path appeared earlier in this run.
   private(set) var repeated = 0
-  /// The hashes of the paths so far, with eight bytes each: the paths themselves could take a gigabyte.
+  /// The hashes of the paths so far. A hash takes eight bytes, while the paths themselves could take a gigabyte.
   private var seen: Set<Int> = []
   private var parsed: [Int: ParsedBatch] = [:]
   private var committed: [Int: ParsedBatch] = [:]
@@ -47,7 +47,7 @@ struct ImportRun {
   private var nextToRecord = 0
   /// The renames that have not matched any document yet.
   private(set) var unusedRenames: [CollectionRename]
-  /// Whether the import stops at a document: everything before it is written, and nothing after it.
+  /// Whether the import stops at a document. Everything before the document is written, and nothing after it.
   private var isStopped = false
 
   private enum Step: Sendable {
@@ -70,7 +70,8 @@ struct ImportRun {
     self.record = record
   }
 
-  /// - Throws: `JSONError` for the first invalid document if they are not collected, `RPCStatus`, `CommandFailure`.
+  /// - Throws: `JSONError` for the first invalid document if invalid documents are not collected, `RPCStatus`,
+  ///   `CommandFailure`.
   mutating func run(_ input: inout ImportInput) async throws {
     // Errors leave the closure as values, so that the preceding documents are still written and recorded.
     var failure: (any Error)?
@@ -159,7 +160,7 @@ package struct ImportProgressPoint: Sendable {
 
 /// The progress record of an import, in a file that outlives the process.
 struct ImportState: Codable, Hashable {
-  /// The input and destination of the import. Another import does not continue from its progress.
+  /// The input and destination of the import. An import with another identity does not continue from this progress.
   package struct Identity: Codable, Hashable {
     var backend: String
     var database: String
@@ -274,7 +275,8 @@ extension Rejection.Reason {
 }
 
 extension InputRecord {
-  /// The document's own text, or an equivalent line to correct if it had none; empty if it is completely unreadable.
+  /// The text of the document, or an equivalent line to correct if the document had no text of its own; empty if it is
+  /// completely unreadable.
   fileprivate var text: [UInt8] {
     guard let entity else {
       guard let path else { return bytes }

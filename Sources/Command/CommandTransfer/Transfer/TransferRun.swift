@@ -56,8 +56,8 @@ package struct TransferRun: Sendable {
     }
   }
 
-  /// Writes a file that replaces an old one once it is complete.
-  /// - Parameter body: receives the file, and a closure to call with the document count after each document; returns
+  /// Writes a file. Once the file is complete, it replaces an old one.
+  /// - Parameter body: receives the file, and a closure to call with the document count after each document. Returns
   ///   notes.
   private func write(
     _ file: String, _ tell: @escaping (TransferState) -> Void,
@@ -231,8 +231,8 @@ extension TransferRun {
   }
 }
 
-/// The progress of long work: document count, rate and remaining time, on one line of standard error that is
-/// overwritten, if that is a terminal.
+/// The progress of long work: document count, rate and remaining time. If standard error is a terminal, the progress is
+/// one line there that is overwritten.
 package struct TransferProgress {
   private static let interval = Duration.milliseconds(100)
 

@@ -30,7 +30,7 @@ package struct DocumentCopy: Sendable {
 
   package var source: Place
   package var destination: Place
-  /// Whether the destination is in another database, or the source in the past.
+  /// Whether the destination is in another database, or the source is read at a past time.
   package var isElsewhere = false
   /// Whether the documents' subcollections are also copied.
   package var isRecursive: Bool
@@ -54,12 +54,12 @@ package struct DocumentCopy: Sendable {
     self.overwrites = overwrites
   }
 
-  /// The path of a copy: inside the named path, if one is a collection and the other a document.
+  /// The path of a copy. If one path is a collection and the other a document, the copy is inside the named path.
   package static func destination(of source: ResourcePath, _ named: ResourcePath) -> ResourcePath {
     source.isDocument == named.isDocument ? named : named.appending(source.last)
   }
 
-  /// - Throws: usage for paths that cannot be copied to each other.
+  /// - Throws: `usage` for paths that cannot be copied to each other.
   package func check() throws(CommandFailure) {
     let (source, destination) = (source.path, destination.path)
     if isElsewhere { return }

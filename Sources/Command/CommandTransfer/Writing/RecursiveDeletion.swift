@@ -19,7 +19,7 @@ struct RecursiveDeletion {
   /// The limit of writes in one commit (PROTOCOL §3.10).
   private static let writeLimit = 500
   private static let maximumCalls = 8
-  /// The limit of names that wait for deletion before more are requested.
+  /// The count of names waiting for deletion at which no more names are requested.
   private static let waitingLimit = 8000
 
   private enum Work: Sendable {
@@ -38,7 +38,7 @@ struct RecursiveDeletion {
 
   private struct Collection {
     let path: ResourcePath
-    /// Documents with known names that are not yet deleted.
+    /// Documents whose names are known and that are not yet deleted.
     var waiting = 0
     var isNamed = false
   }
@@ -176,7 +176,7 @@ struct RecursiveDeletion {
     }
   }
 
-  /// Finds the subcollections of a collection's documents once these are deleted.
+  /// Finds the subcollections of a collection's documents once the documents are deleted.
   private mutating func close(_ index: Int) {
     guard let collection = collections[index], collection.isNamed, collection.waiting == 0 else { return }
     collections[index] = nil

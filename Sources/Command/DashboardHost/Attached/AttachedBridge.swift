@@ -242,7 +242,8 @@ extension AttachedBridge {
 }
 
 extension EmulatorControl {
-  /// `nil` for a program whose server is on another machine, uses TLS, or is not an emulator.
+  /// Creates the control of a program's server. Returns `nil` if the server is on another machine, uses TLS, or is not
+  /// an emulator.
   init?(of greeting: InspectionGreeting) {
     guard case .emulator = greeting.backend, !greeting.isTLS, let host = greeting.host else { return nil }
     do throws(ModelError) {

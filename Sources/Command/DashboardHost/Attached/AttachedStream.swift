@@ -37,8 +37,8 @@ package struct AttachedStream {
     self.timeout = timeout
   }
 
-  /// - Throws: the error of the output. With a goal also `tryAgain` after the timeout, and `unavailable` if the program
-  ///   ended first.
+  /// - Throws: the error of the output. If there is a goal, also throws `tryAgain` after the timeout, and `unavailable`
+  ///   if the program ended first.
   package func run() async throws {
     let interruptions = Surroundings.current.interruptions()
     let causes = interruptions.causes

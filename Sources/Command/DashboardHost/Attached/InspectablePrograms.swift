@@ -30,7 +30,7 @@ package struct InspectablePrograms {
     case program(InspectionGreeting, InspectionLink)
     /// A program with another protocol version.
     case other(InspectionGreeting.Core)
-    /// A process that listens but sends no greeting: it is stopped, or is another kind of program.
+    /// A process that listens but sends no greeting. It is stopped, or it is another kind of program.
     case silent
     case stranger(UInt32)
   }
@@ -219,7 +219,7 @@ package final class InspectionLink: Sendable {
 
   /// Blocks until there is at least one line.
   /// - Parameter milliseconds: negative to wait without a timeout.
-  /// - Returns: `nil` also after the timeout.
+  /// - Returns: `nil` if the program has disconnected, and after the timeout.
   func receive(within milliseconds: CInt) -> [[UInt8]]? {
     while true {
       var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)

@@ -69,7 +69,7 @@ extension ClientBridge {
 
   private static let largestListing = 3_000
 
-  /// Counts a collection. A request during a count triggers another one, so that the last reply is current.
+  /// Counts a collection. A request during a count triggers another count, so that the last reply is current.
   package func count(_ collection: ResourcePath) {
     let query = Query(path: collection)
     guard canReachBackend else {
@@ -125,7 +125,7 @@ extension ClientBridge {
   /// The delays before retrying to follow commits.
   private static let (firstPause, longestPause) = (Duration.milliseconds(500), Duration.seconds(10))
 
-  /// Starts or stops following commits. An offline client follows none.
+  /// Starts or stops following commits. An offline client does not follow commits.
   func followCommits(_ isWanted: Bool) {
     guard tellsCommits, isWanted != (following != nil) else { return }
     following?.cancel()
@@ -166,7 +166,7 @@ extension ClientBridge {
 }
 
 /// The last listed collections by their parent path. Several listings of one path may run concurrently. The reply to an
-/// older request never replaces the reply to a newer one: that would remove the user's selection.
+/// older request never replaces the reply to a newer one, because that would remove the user's selection.
 struct ListedCollections {
   /// The position of a listing in starting order.
   struct Number: Comparable {
@@ -188,7 +188,7 @@ struct ListedCollections {
 
   subscript(parent: ResourcePath) -> Set<String>? { listed[parent]?.ids }
 
-  /// Starts a listing, newer than all before it.
+  /// Starts a listing that is newer than all earlier listings.
   mutating func begin() -> Number {
     begun += 1
     return Number(value: begun)
@@ -205,8 +205,8 @@ struct ListedCollections {
   /// Whether a list contains all listed collections.
   func isKept(by ids: Set<String>, below parent: ResourcePath) -> Bool { ids.isSuperset(of: self[parent] ?? []) }
 
-  /// Adds collections that documents prove to exist and the lists lack. Running listings do not know them and are
-  /// outdated.
+  /// Adds collections that documents prove to exist and the lists lack. Listings in progress may miss them and
+  /// therefore count as outdated.
   /// - Returns: the parent path of each, to list again.
   mutating func noteNew(of keys: some Sequence<DocumentKey>) -> [ResourcePath] {
     var parents: [ResourcePath] = []

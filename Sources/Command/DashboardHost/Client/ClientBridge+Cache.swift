@@ -118,7 +118,7 @@ struct FieldTypeCount: Sendable {
     last = documents.last?.key ?? last
   }
 
-  /// Counts the documents of a cache, off the main thread.
+  /// Counts the documents of a cache on a thread other than the main thread.
   func run(over engine: SyncEngine) async throws(RPCStatus) -> FieldTypes {
     var count = self
     while true {

@@ -54,8 +54,8 @@ extension ClientBridge {
     seen[batch] = SeenContents(mutations: mutations, contents: contents)
   }
 
-  /// Records the writes that were pending before this session. Their author saw the cache's documents, with the writes
-  /// before each.
+  /// Records the writes that were pending before this session. The author of each write saw the cache's documents with
+  /// the earlier pending writes.
   func noteSeen(by waiting: [PendingWrite]) {
     request { bridge in
       var documents: [DocumentKey: Document] = [:]
@@ -79,7 +79,7 @@ extension ClientBridge {
     }
   }
 
-  /// Discards the contents of an unsuccessful write that the authors of later writes saw.
+  /// Removes an unsuccessful write. Its documents count as unknown in the contents that authors of later writes saw.
   func forgetSeen(with batch: BatchID) {
     guard let ended = seen.removeValue(forKey: batch) else { return }
     for later in seen.keys where later > batch {
@@ -118,7 +118,8 @@ extension ClientBridge {
 }
 
 extension Mutation {
-  /// Whether the mutation can replace another client's values. Transforms do not count: they compute from these values.
+  /// Whether the mutation can replace another client's values. Transforms do not count, because they compute from these
+  /// values.
   fileprivate var replacesFields: Bool {
     switch operation {
     case .set: precondition != .exists(false)
@@ -163,8 +164,8 @@ extension ClientBridge {
 
 /// Replies to writes, for the other clients of a screen.
 extension ClientBridge {
-  /// Reports the reply to a write with the values that its author saw. A reply can arrive before those values are
-  /// recorded. It is then reported, with its conflict, when the write's own work is complete.
+  /// Reports the reply to a write with the values that its author saw. If a reply arrives before those values are
+  /// recorded, it is reported later, with its conflict, when the write's own work is complete.
   func tellAnswer(_ outcome: WriteOutcome) {
     if let seen = seen[outcome.batch] { return tell(outcome, seen) }
     guard let lastWrite else { return }

@@ -10,8 +10,8 @@ import FirestoreModel
 
 extension ClientBridge {
   /// Requests the server's rules decisions.
-  /// - Parameter known: the number of the newest known decision: no reply if there is no newer one, or while another
-  ///   request is pending.
+  /// - Parameter known: the number of the newest known decision. There is no reply if no newer decision exists, or
+  ///   while another request is pending.
   /// - Returns: a task that ends when the reply was reported; `nil` if it was reported immediately, or no request is
   ///   made.
   @discardableResult

@@ -29,7 +29,7 @@ extension ClientBridge {
   }
 }
 
-/// The pages of a search, read and filtered off the main thread.
+/// The pages of a search, which are read and filtered on a thread other than the main thread.
 struct SearchPages: Sendable {
   /// The page sizes of a server and of the cache, which scans the whole collection for each page.
   private static let served = 2_000
@@ -58,7 +58,7 @@ struct SearchPages: Sendable {
     }
   }
 
-  /// Reads off the main thread.
+  /// Reads documents on a thread other than the main thread.
   private func read(_ query: Query) async throws(RPCStatus) -> [Document] {
     guard let datastore else { return try await engine.cachedDocuments(query).documents }
     return try await datastore.runQuery(query.target)

@@ -49,7 +49,7 @@ final class ClientBridge {
   var seen: [BatchID: SeenContents] = [:]
   /// The newest of the dashboard's own writes.
   var lastWrite: Task<Void, Never>?
-  /// The destination of imports in their progress records; without a backend if its data ends with the process.
+  /// The destination of imports in their progress records. The backend is `nil` if its data ends with the process.
   let transferPlace: (database: DatabaseID, backend: String?)
   /// The control of the emulator; `nil` for other servers.
   let control: EmulatorControl?
@@ -295,7 +295,8 @@ final class ClientBridge {
     }
   }
 
-  /// - Parameter mutations: the writes that replace the rejected ones; `nil` sends these again unchanged.
+  /// - Parameter mutations: the writes that replace the rejected writes; `nil` sends the rejected writes again
+  ///   unchanged.
   private func resend(_ batch: BatchID, as mutations: [Mutation]? = nil) {
     changes.settledRejected.insert(batch)
     let written = mutations ?? changes.rejected.first { $0.id == batch }?.mutations ?? []

@@ -51,7 +51,8 @@ package enum DocumentEdit {
     }
   }
 
-  /// The smallest set of paths whose values differ. In maps that exist on both sides, these are the inner paths.
+  /// The smallest set of paths whose values differ. For maps that exist on both sides, the set contains the inner
+  /// paths.
   static func changedPaths(from before: Fields, to after: Fields, at prefix: [String] = []) -> [FieldPath] {
     var names = before.entries.map(\.name)
     for entry in after.entries where before[entry.name] == nil { names.append(entry.name) }
@@ -153,7 +154,7 @@ extension DocumentEdit {
         keepingTheirs: update.map { [$0] } ?? [], replacing: [mutation], again: .fields(over: theirs)))
   }
 
-  /// The notice about the others' changes if the user need not decide.
+  /// The notice about changes by other clients if the user need not decide.
   package static func notice(about others: [FieldPath]) -> String {
     let names = others.prefix(3).map(\.canonicalText).joined(separator: ", ")
     let more = others.count > 3 ? " and \(others.count - 3) more" : ""
@@ -167,7 +168,7 @@ extension DocumentEdit {
     /// The paths of the fields that the edit replaces.
     var written: Set<FieldPath>
     var before: Fields
-    /// Fields that the server had yet to compute when the edit began.
+    /// Fields that the server still had to compute when the edit began.
     var unresolved: Set<FieldPath>
     var mine: Fields
     /// The fields as shown in a conflict.

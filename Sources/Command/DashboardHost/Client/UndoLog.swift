@@ -5,8 +5,8 @@ import DashboardModel
 import FirestoreModel
 import FirestoreSync
 
-/// The dashboard's own writes, for undo and redo. Undo cancels a pending write, and writes the old contents after an
-/// acknowledged one.
+/// The dashboard's own writes, for undo and redo. Undo cancels a pending write. After an acknowledged write, undo
+/// writes the old contents.
 struct UndoLog {
   /// The contents of a document in the cache.
   package enum Contents: Equatable {
@@ -115,7 +115,7 @@ extension UndoLog {
 
     private var computed: Set<FieldPath> { Set(transforms.map(\.path)) }
 
-    /// The fields that the write changed, without computed ones; `nil` if it created or deleted the document.
+    /// The changed fields, without computed ones; `nil` if the write created or deleted the document.
     private var paths: [FieldPath]? {
       guard case .fields(let before) = before, case .fields(let after) = after else { return nil }
       let computed = computed
@@ -364,7 +364,7 @@ extension ClientBridge {
     }
   }
 
-  /// Reports a write after its acknowledgement, and without a connection also immediately.
+  /// Reports a write after its acknowledgement. Without a connection, also reports it immediately.
   /// - Parameter undo: called if the backend rejects the write.
   private func report(
     _ handle: WriteHandle, _ text: String, orElse undo: @escaping @MainActor (ClientBridge) -> Void

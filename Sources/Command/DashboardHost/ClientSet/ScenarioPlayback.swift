@@ -13,7 +13,7 @@ import class Hearth.Client
 @MainActor
 final class ScenarioPlayback {
   enum Event {
-    /// A step waits to run; with the world's time, if that is simulated.
+    /// A step waits to run. The value is the world's time if that is simulated, otherwise `nil`.
     case waiting(at: Timestamp?)
     /// A step starts.
     case begun(ScenarioStep)
@@ -145,8 +145,8 @@ private final class FinishedSteps: Sendable {
   }
 }
 
-/// The time on a scenario's screen: the world's time plus the viewing time while the world stands still. It never goes
-/// back.
+/// The time on a scenario's screen: the world's time plus the viewing time while the world stands still. The displayed
+/// time never goes back.
 struct ScenarioClock {
   private let clock = ContinuousClock()
   private var base: Timestamp

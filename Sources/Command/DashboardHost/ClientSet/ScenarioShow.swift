@@ -199,7 +199,7 @@ final class ScenarioShow {
     for task in leaving { await task.value }
   }
 
-  /// The failure of an equivalent run without a screen; an abandoned run fails too.
+  /// The failure that an equivalent run without a screen would report. An abandoned run counts as failed.
   var failure: CommandFailure? {
     switch result {
     case .passed?: return nil

@@ -15,8 +15,8 @@ import FirestoreSync
 import class Hearth.Client
 import class Hearth.UserSession
 
-/// A client in addition to the dashboard's first one: its own cache in memory, its own faults and network switch, the
-/// same backend.
+/// A client in addition to the dashboard's first client. It has its own cache in memory, faults and network switch, but
+/// uses the same backend.
 @MainActor
 final class ScreenClient {
   let bridge: ClientBridge
@@ -136,7 +136,7 @@ extension Session {
     leaving.append(Task { await client.end() })
   }
 
-  /// Ends all of them, including those removed from the screen.
+  /// Ends all additional clients, including clients that were removed from the screen.
   func endClients() async {
     for client in screenClients.values { await client.end() }
     for task in leaving { await task.value }

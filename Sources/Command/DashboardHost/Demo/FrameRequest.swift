@@ -8,7 +8,8 @@ package import Scenarios
 package import TerminalCanvas
 package import TerminalTheme
 
-/// One screen without a terminal: a moment of a simulated shop with its own clock, always the same.
+/// One screen that needs no terminal: a fixed state of a simulated shop with its own clock. The screen is the same on
+/// every run.
 package struct FrameRequest: Sendable {
   package enum Format: String, ExpressibleByArgument, CaseIterable {
     case text, ansi, svg
@@ -19,9 +20,9 @@ package struct FrameRequest: Sendable {
   package var scene = PlayedShop.Scene.online
   /// The scenario that replaces the shop.
   package var scenario: [ScenarioStep]?
-  /// A moment of a recorded session that replaces the shop.
+  /// The state of a recorded session that replaces the shop.
   @Boxed package var recorded: DashboardState?
-  /// The keys to press in order at that moment, in keymap syntax.
+  /// The keys to press in order on that screen, in keymap syntax.
   package var keys: [Key] = []
   /// The script that runs after the keys.
   package var script: DemoScript?
@@ -99,7 +100,7 @@ package enum KeySequenceText {
 }
 
 extension ReplayRequest {
-  /// The state at one moment, for a picture; the last state by default.
+  /// The state that a picture requests; the last state by default.
   package func state(for picture: FrameRequest) -> DashboardState {
     var configuration = recording.header.configuration
     (configuration.glyphs, configuration.themes) = (picture.glyphs, picture.themes)

@@ -9,16 +9,16 @@ import FirestoreQuery
 import Scenarios
 import TerminalCanvas
 
-/// A dashboard on a simulated shop. Its clock is set by hand and determines the client events, so a moment is the same
-/// screen on every machine.
+/// A dashboard on a simulated shop. Its clock is set by hand and determines the client events, so the same time gives
+/// the same screen on every machine.
 package struct PlayedShop {
-  /// A moment of the shop. Each case is later than the previous one.
+  /// A scene of the shop. Each case is later than the previous one.
   package enum Scene: String, ExpressibleByArgument, CaseIterable, Comparable {
     /// Three listeners and a shop with sales.
     case online
     /// The network is off, with three writes since.
     case offline
-    /// The server's version next to one of the locally changed documents.
+    /// One of the locally changed documents, next to the server's version.
     case document
     /// A minute of the shop on the wall, with an outage.
     case wall

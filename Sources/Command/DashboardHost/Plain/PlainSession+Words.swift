@@ -208,7 +208,7 @@ struct FollowedRequests {
 package enum PlainInput {
   /// The longest line in bytes: a document has at most 1 MiB.
   private static let longest = 4 << 20
-  /// The largest number of unread lines; the thread then pauses.
+  /// The largest number of unread lines. When it is reached, the thread pauses.
   private static let most = 64
 
   package struct Lines: Sendable {

@@ -38,7 +38,7 @@ package final class PlainSession {
     /// The folder that records the databases that the demo may write to.
     package var stateFolder: String
     package var startsOffline: Bool
-    /// The listeners; none for every collection at the root.
+    /// The listeners. If there are none, the session listens to every collection at the root.
     package var listeners: [ListenerDefinition]
     package var keymap: Keymap
     /// Messages for the user at the start.
@@ -86,7 +86,7 @@ package final class PlainSession {
   private var lines = SessionLines()
   private(set) var bridge: ClientBridge?
   private var rootListening: RootListening?
-  /// The reason why output is no longer possible; `nil` while it is.
+  /// The reason why output is no longer possible; `nil` while output is possible.
   private var failure: (any Error)?
   private var failed: (() -> Void)?
   private var events = PlainEvents()
@@ -252,7 +252,7 @@ package final class PlainSession {
   // MARK: Expectations
 
   /// Waits for an event that no expectation has consumed.
-  /// - Returns: whether it arrived before the timeout and the session's end.
+  /// - Returns: whether the event arrived before the timeout and the session's end.
   func waits(for pattern: EventPattern, within limit: Duration) async -> Bool {
     if events.take(pattern) { return true }
     return await wait(within: limit) { $0.events.take(pattern) }
@@ -265,7 +265,7 @@ package final class PlainSession {
   }
 
   /// Waits for a condition, which is checked after each action.
-  /// - Returns: whether it held before the timeout and the session's end.
+  /// - Returns: whether the condition held before the timeout and the session's end.
   func wait(within limit: Duration, _ isMet: @escaping @MainActor (PlainSession) -> Bool) async -> Bool {
     // The sleep is cancelled when the event comes.
     let patience = Task { if (try? await ContinuousClock().sleep(for: limit)) != nil { self.giveUp() } }
@@ -281,7 +281,7 @@ package final class PlainSession {
   private func giveUp() { if let awaited { finish(awaited.waiter, false) } }
 
   /// Prints a line with the time, or as JSON.
-  /// - Parameter isMet: whether the line's expectation was met; `nil` if it concerns none.
+  /// - Parameter isMet: whether the line's expectation was met; `nil` if the line concerns no expectation.
   func say(_ line: String, isMet: Bool? = nil) {
     if options.report == .lines { return print([SessionLines.answer(line, isMet: isMet)]) }
     print([TimeText.milliseconds(.now, offset: state.configuration.utcOffset, from: .hours) + " " + line])

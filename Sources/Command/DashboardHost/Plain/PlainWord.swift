@@ -46,7 +46,7 @@ package enum PlainSubject: String, CaseIterable, Hashable, Sendable {
   case requests
 }
 
-/// The unconsumed events, oldest first; only the newest if there are more than `limit`.
+/// The unconsumed events, oldest first. If there are more than `limit`, only the newest are stored.
 struct PlainEvents: Sendable {
   static let limit = 10_000
 
@@ -66,7 +66,7 @@ struct PlainEvents: Sendable {
   }
 
   /// Consumes all events.
-  /// - Returns: the first one that changes a document, answers a write or ends a listener.
+  /// - Returns: the first event that changes a document, answers a write or ends a listener.
   mutating func takeSurprise() -> ObservedEvent? {
     defer { unread = [] }
     return unread.first { !$0.isState && $0.kind != .metadata }

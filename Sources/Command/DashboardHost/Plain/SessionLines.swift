@@ -34,7 +34,7 @@ struct SessionLines {
     return lines
   }
 
-  /// One part of the session, in one line or, for the feed, one line per row.
+  /// One part of the session, in one line. The feed has one line per row.
   static func lines(of subject: PlainSubject, _ state: DashboardState) -> [String] {
     switch subject {
     case .queue: [queue(state)]

@@ -31,7 +31,8 @@ package struct WatchRun: Sendable {
   package let timeout: Duration?
   /// Whether a timeout is a failure even without a goal.
   package let isFailureWhenLate: Bool
-  /// Whether the watch also starts with an unreachable server, with the documents of a cache that the user named.
+  /// Whether the watch can also start while the server is unreachable, with the documents of a cache that the user
+  /// named.
   package let startsFromCache: Bool
   /// Whether the backend is in this process.
   package let isEmbedded: Bool
@@ -183,7 +184,7 @@ package struct WatchRun: Sendable {
   }
 
   /// Reports when the backend becomes unreachable, and when it is reachable again.
-  /// - Throws: if it is unreachable at the start, since the output would look like an empty collection.
+  /// - Throws: if the backend is unreachable at the start, since the output would look like an empty collection.
   private func followStatus(of client: Client, _ contact: Contact) async throws(CommandFailure) {
     var wasOffline = false
     if let problem = client.engine.cacheProblem { headless.note(ShownText(problem.notice)) }

@@ -13,7 +13,7 @@ package final class Cast {
     case header(Size, Date, term: String? = nil)
     case frame(seconds: Double, [UInt8])
     case resize(seconds: Double, Size)
-    /// A named moment, at which players can stop.
+    /// A named position at which players can stop.
     case marker(seconds: Double, String)
   }
 

@@ -125,7 +125,7 @@ package enum ByteCountText {
 /// Writes items to a file without waiting for it. Items that arrive during a write are part of the next write.
 @MainActor
 final class FileRecorder<Item: Sendable> {
-  /// The limit of waiting items, estimated in bytes. Recording ends if the disk is slower than that.
+  /// The limit of waiting items, estimated in bytes. Recording ends when more than this waits for the disk.
   private static var patience: Int { 32 << 20 }
 
   let path: String

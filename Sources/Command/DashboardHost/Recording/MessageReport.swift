@@ -128,7 +128,7 @@ extension Session {
     for await _ in tap.signals { keepMessages() }
   }
 
-  /// Writes the tap's waiting messages, unless the file is behind. Then they remain in the tap, which counts the
+  /// Writes the tap's waiting messages. If the file is behind, the messages remain in the tap, which counts the
   /// messages that it has no room for.
   /// - Parameter isEnd: whether no further messages follow, so that all are written.
   func keepMessages(isEnd: Bool = false) {

@@ -191,7 +191,7 @@ package struct RecordingFiles: Sendable {
 package struct ReplayRequest: Sendable {
   package var recording: Recording
   package var playback: Playback
-  /// The place where the replay begins; `nil` for the first moment.
+  /// The place where the replay begins; `nil` for the beginning.
   package var place: TimelinePlace?
 
   package init(recording: Recording, playback: Playback, place: TimelinePlace? = nil) {

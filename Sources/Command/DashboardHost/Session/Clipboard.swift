@@ -15,7 +15,7 @@ struct Clipboard: Sendable {
     var name: String
     var arguments: [String]
 
-    /// The name in messages: for a shell, the name of the program that it runs.
+    /// The name in messages. For a shell, this is the name of the program that it runs.
     var title: String {
       guard name == "sh", let line = arguments.last else { return name }
       return line.split(separator: " ").first.map { String($0) } ?? name
@@ -87,7 +87,7 @@ struct Clipboard: Sendable {
       sequence: "\u{1b}]52;c;\(encoded)\u{7}")
   }
 
-  /// Writes a text that is too long for the terminal to the file.
+  /// Writes a text to the file, because the text is too long for the terminal.
   private func keep(_ text: String, _ size: String, _ tried: String) -> Outcome {
     let most = "\(size) are too long for the terminal (OSC 52, at most \(Self.longestSequence / 4 * 3)).\(tried)"
     var reason = "Nothing was copied: \(most)"

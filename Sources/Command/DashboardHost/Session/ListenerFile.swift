@@ -55,7 +55,7 @@ package struct ListenerFile: Hashable, Sendable {
   // MARK: Writing
 
   /// - Parameter heading: a description of the file, for its first line.
-  /// - Returns: the text, and the names of listeners that it cannot hold because they have cursors.
+  /// - Returns: the text, and the names of listeners that the text cannot contain because they have cursors.
   package static func text(
     of definitions: [ListenerDefinition], heading: String, database: DatabaseID
   ) -> (text: String, left: [String]) {
@@ -110,7 +110,7 @@ struct ListenerBlock {
   private static let header = "[[listener]]"
   private static let keys = ["name", "path", "group", "where", "order", "limit", "source", "metadata"]
 
-  /// The line of the header; for lines before any header, the first non-empty line.
+  /// The line of the header. For lines before any header, this is the first non-empty line.
   let firstLine: Int
   private let hasHeader: Bool
   private let text: String

@@ -21,8 +21,8 @@ struct SavedListeners {
   private let database: DatabaseID
   /// The content of the file; `nil` if the file must be rewritten.
   private var kept: [ListenerDefinition]? = []
-  /// Whether writing is disabled: the file holds content that cannot be preserved otherwise, or its failure was already
-  /// reported.
+  /// Whether writing is disabled: the file holds content that cannot be preserved otherwise, or a failure to write was
+  /// already reported.
   private var isRefused = false
 
   init(of identity: CacheIdentity, _ database: DatabaseID, in paths: Paths) {

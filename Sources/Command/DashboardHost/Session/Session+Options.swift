@@ -18,7 +18,8 @@ extension Session {
     package var demo: DemoSettings?
     package var startsOffline = false
     package var isReadOnly = false
-    /// Whether the last session's listeners are reopened, and this one's at the next start.
+    /// Whether the listeners of the last session are reopened, and the listeners of this session are saved for the next
+    /// start.
     package var restoresListeners = false
     /// The listeners of the command line.
     package var listeners: [ListenerDefinition] = []

@@ -44,7 +44,7 @@ extension Session {
     notify(.info, "Theme \(slug) until you quit: \(preferences.fileName)\(line) says \(configured).")
   }
 
-  /// Saves the palette's commands. If they cannot be written, they remain until the session ends.
+  /// Saves the palette's commands. If the file cannot be written, the commands remain available until the session ends.
   func rememberCommands(_ commands: [String]) {
     preferences.remembered.commands = commands
     do { try preferences.remembered.write(options.paths.memoryFile) } catch {
@@ -84,8 +84,8 @@ extension Session {
   }
 
   /// Applies changes of the user's files. Errors are reported, and the previous values remain.
-  /// - Parameter isAsked: whether the user requested it and expects a reply: if nothing has changed, it says so, with
-  ///   the remaining errors.
+  /// - Parameter isAsked: whether the user requested the reload. If nothing has changed, a message then says so and
+  ///   lists the remaining errors.
   func readAgain(isAsked: Bool = false) {
     let old = preferences
     let new = Preferences.read(options.paths)
@@ -136,8 +136,8 @@ extension Session {
     }
   }
 
-  /// The theme to show now; `nil` if it is invalid. It is a new theme only if the configuration names another one.
-  /// Otherwise it is the current theme, reloaded from its file.
+  /// The theme to show now; `nil` if it is invalid. A new theme is chosen only if the configuration names another
+  /// theme. Otherwise the current theme is reloaded from its file.
   private func themeAgain(_ old: Preferences, _ problems: inout [String]) -> Theme? {
     let catalog = preferences.catalog
     if options.appearance.theme == nil, preferences.file.theme != old.file.theme {

@@ -29,7 +29,8 @@ package final class Session {
   private var frameCount = 0
   private(set) var reader: InputReader?
   private var ticker = Ticker()
-  /// Actions since the last frame on a slow connection; at most as many as arrive within `FrameGate.patience`.
+  /// Actions since the last frame on a slow connection. There are at most as many as arrive within
+  /// `FrameGate.patience`.
   private lazy var news = HeldUpdates<(action: Action, client: ClientNumber?)> { [weak self] news in
     guard let self else { return }
     perform(happen(news.action, from: news.client))
@@ -52,7 +53,7 @@ package final class Session {
   var isBeginning = false
   /// The listeners to reopen at the next start; `nil` before they are read, and if the session saves none.
   var keptListeners: SavedListeners?
-  /// Listens to root collections when they become known; `nil` if the session does not.
+  /// Listens to root collections when they become known; `nil` if the session does not listen to them.
   var rootListening: RootListening?
   var recorder: FileRecorder<RecordedItem>?
   /// The client whose session is recorded.
@@ -165,7 +166,7 @@ package final class Session {
     }
   }
 
-  /// Releases the terminal first, so that the user has it while files and client are closed.
+  /// Releases the terminal first, so that the user can use it while files and client are closed.
   private func leaveScreen(_ code: Int32) async -> ExitDeadline {
     reader?.stop()
     fileWatch?.stop()

@@ -24,8 +24,8 @@ extension AttachedBridge: SessionClient {
 }
 
 extension Session {
-  /// Opens the client that the session shows first: its own, or another program's. A recording and a scenario have none
-  /// here.
+  /// Opens the client that the session shows first: its own, or another program's. A session that shows a recording or
+  /// a scenario has no such client.
   /// - Returns: the session's own client.
   func openFirst() throws(StoreError) -> ClientSource? {
     let first = clientSet.first.number

@@ -22,12 +22,12 @@ package struct UserEditor: Hashable, Sendable {
     text = variable.flatMap { environment[$0] } ?? "vi"
   }
 
-  /// Editors that draw on the terminal. Without one they wait forever.
+  /// Editors that draw on the terminal. Without a terminal they wait forever.
   private static let screenEditors: Set<String> = [
     "vi", "vim", "nvim", "view", "nano", "pico", "micro", "hx", "helix", "kak", "joe", "ne", "mcedit",
   ]
 
-  /// The reason why the editor cannot run, with the remedy; `nil` if it can.
+  /// The reason why the editor cannot run, with the remedy; `nil` if the editor can run.
   /// - Parameter isTerminal: whether input and output are a terminal.
   package func refusal(isTerminal: Bool) -> String? {
     let program = text.split(separator: " ").first?.split(separator: "/").last.map(String.init) ?? text
@@ -57,15 +57,15 @@ package struct UserEditor: Hashable, Sendable {
   }
 }
 
-/// A private file with the text in the user's editor, which exists while the text is edited. It lies in a separate
+/// A private file with the text in the user's editor, which exists while the text is edited. The file is in a separate
 /// folder named after this process, so that the next session finds the files of a killed session.
 package struct EditorFile {
   private let folder: String
   /// The file passed to the editor.
   package let path: String
 
-  /// - Parameter state: the state folder. Its `edits` folder holds the texts; if it is not writable, the system's
-  ///   temporary folder does.
+  /// - Parameter state: the state folder, whose `edits` folder holds the texts. If that is not writable, the texts are
+  ///   in the system's temporary folder.
   /// - Throws: if the file cannot be created.
   package init(for request: EditRequest, below state: String) throws {
     folder = try Self.privateFolder(below: state)

@@ -233,7 +233,7 @@ package struct RestoreCommand: AsyncParsableCommand, WritingCommand {
     }
   }
 
-  /// Asks before documents can be replaced. An empty database has none.
+  /// Asks before documents can be replaced. Does not ask if the database is empty.
   private func obtainConsent(
     _ description: BackupDescription, _ locations: StorageOptions.Locations
   ) async throws {

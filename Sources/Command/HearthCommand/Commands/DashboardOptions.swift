@@ -212,7 +212,7 @@ struct DemoOptions: ParsableArguments {
       valueName: "project"))
   var project: String?
 
-  /// `nil` without a demo.
+  /// The settings of the demo; `nil` without a demo.
   var settings: DemoSettings? { isOn ? DemoSettings(seed: seed, speed: speed) : nil }
 
   /// - Throws: `ValidationError` if the demo may not write to the storage.

@@ -211,7 +211,7 @@ private struct Reading: Sendable {
     return true
   }
 
-  /// The fields to request from the server, so that it sends no others; `nil` for whole documents.
+  /// The fields to request from the server, so that it sends no other fields; `nil` for whole documents.
   private var projection: FieldMask? {
     let shown: Set<FieldPath>
     if case .template(let template) = format {

@@ -121,7 +121,7 @@ struct StepQuestion: Sendable {
   }
 
   /// Waits for a line end on standard input, on a thread that nothing else uses.
-  /// - Returns: whether it arrived; false at the end of the input.
+  /// - Returns: whether a line end arrived; false at the end of the input.
   private static func hearsEnter() async -> Bool {
     await withCheckedContinuation { continuation in
       DispatchQueue.global().async {

@@ -142,7 +142,7 @@ struct CompletionEngine: Sendable {
     }
   }
 
-  /// The result of the work; an empty one if it exceeds `patience`.
+  /// The result of the work. If the work exceeds `patience`, the result is empty.
   private func withinPatience(_ work: @escaping @Sendable () async -> Result) async -> Result {
     let patience = patience
     return await withTaskGroup(of: Result?.self) { group in

@@ -95,7 +95,7 @@ struct CompletionScript {
 
 /// The reply to other shells' completion scripts for an unfinished line: `hearth __complete SHELL …`.
 ///
-/// It never fails and prints no messages, which would disturb the line. The reply has one line per candidate, or
+/// The reply never fails and contains no messages, which would disturb the line. It has one line per candidate, or
 /// `:files` or `:directories`, which shells list better themselves.
 enum CompletionAnswer {
   static let command = "__complete"

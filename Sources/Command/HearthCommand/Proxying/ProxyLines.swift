@@ -49,7 +49,7 @@ final class ProxyLines: Sendable {
     put(.event(event))
   }
 
-  /// Prints a line; in JSON output, as a remark of a `faults` event.
+  /// Prints a line. In JSON output, the line is a remark of a `faults` event.
   func show(_ line: String) { if asJSON { say(line) } else { put(.line(ShownText(line))) } }
 
   /// Prints the address on which the proxy listens.

@@ -66,7 +66,7 @@ final class WatchedProxy: Sendable {
     }
   }
 
-  /// Reports to the watchers whether the network is on, after a change of the faults from elsewhere.
+  /// Reports the faults to the watchers after a change that was made elsewhere.
   func noteFaults() {
     let clients = state.withLock { $0.named.values.map(\.client) }
     for client in clients + [everyone] { client.noteFaults() }

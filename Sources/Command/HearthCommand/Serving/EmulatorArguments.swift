@@ -66,8 +66,8 @@ struct EmulatorArguments: Hashable, Sendable {
     if !others.isEmpty { remark("Hearth serves only Firestore. --only also names \(others.joined(separator: ", ")).") }
   }
 
-  /// Applies the folder of the import. An export without a folder is written there. If the folder does not exist yet
-  /// and the job exports, nothing is imported.
+  /// Uses the import folder for an export that names no folder. If the folder does not exist yet and the job exports,
+  /// nothing is imported.
   private mutating func dropMissingImport() throws(CommandFailure) {
     let end = words.firstIndex(of: "--") ?? words.endIndex
     let place = words[..<end].firstIndex { $0.hasPrefix("--import-data") || $0.hasPrefix("--import_data") }

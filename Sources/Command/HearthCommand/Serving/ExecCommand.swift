@@ -208,7 +208,7 @@ extension JSONSyntax {
   }
 }
 
-/// The files that are open at one moment, to find the files that this process opens later.
+/// The files that are open at one point in time, to find the files that this process opens later.
 struct OpenFiles {
   private let known: Set<CInt>
 

@@ -50,7 +50,7 @@ struct FirebaseProject: Hashable, Sendable {
     }
   }
 
-  /// The project with an alias or a name; the default project for `nil`.
+  /// The project with an alias or a name. With `nil`, this is the default project.
   func project(_ name: String?) -> String? { name.map { projects[$0] ?? $0 } ?? projects["default"] }
 
   // MARK: Reading

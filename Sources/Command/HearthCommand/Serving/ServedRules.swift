@@ -19,7 +19,7 @@ import struct Hearth.IndexConfiguration
 /// The security rules of `hearth serve`, from its options: read at the start and whenever their file changes.
 struct ServedRules {
   let rules: AccessRules
-  /// The files, each with the database that it is for; `nil` for all databases.
+  /// The files, each with the database that its rules apply to; `nil` for all databases.
   private let files: [(name: String, database: String?)]
 
   /// - Parameter isLoopback: whether only this machine reaches the port. Other machines do not receive the name of the
@@ -92,7 +92,7 @@ private struct AuthKeys {
   /// The keys by id; the id of a key in PEM is empty.
   private var keys: [String: RSAPublicKey] = [:]
 
-  /// - Throws: `CommandFailure` for an unreadable file, or one without a key.
+  /// - Throws: `CommandFailure` for an unreadable file, or for a file without a key.
   init(file: String) throws {
     // Other users may read public keys. A user who could add one could sign as any user.
     let text = try ServedFile(file, of: "list of keys", protection: .fromWriters).text()
@@ -149,7 +149,7 @@ struct RequiredIndexes {
   let indexes: ServedIndexes
   private let file: String?
 
-  /// - Throws: `CommandFailure` for an unreadable file, or one that differs from the format of Google's tools.
+  /// - Throws: `CommandFailure` for an unreadable file, or for a file that differs from the format of Google's tools.
   init(_ file: String?) throws {
     self.file = file
     indexes = ServedIndexes(
@@ -179,7 +179,7 @@ struct RequiredIndexes {
   }
 }
 
-/// The way rules judge lists.
+/// The way in which the rules decide on list requests.
 enum RulesProof: String, ExpressibleByArgument, CaseIterable { case query, strict }
 
 /// The values of `--concurrency`.

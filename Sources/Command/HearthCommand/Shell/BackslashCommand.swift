@@ -190,8 +190,8 @@ extension ShellSession {
     return flag
   }
 
-  /// Switches to another backend. Commands with their own backend options still use these. Fails if the server does not
-  /// respond.
+  /// Switches to another backend. Commands with their own backend options still use those options. Fails if the server
+  /// does not respond.
   private func connect(_ words: [String]) async throws {
     if !words.isEmpty {
       let before = surroundings.storage

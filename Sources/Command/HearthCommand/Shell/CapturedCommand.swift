@@ -42,8 +42,8 @@ final class CapturedCommand: Sendable {
   func interrupt() { surroundings.interrupt(SIGINT) }
 }
 
-/// Captures a standard stream of this process until `end`. Beyond the size limit, writes to the stream fail as to a
-/// pipe without a reader.
+/// Captures a standard stream of this process until `end`. Beyond the size limit, writes to the stream fail like writes
+/// to a pipe without a reader.
 private final class CapturedStream: Sendable {
   private struct State {
     var bytes: [UInt8] = []
@@ -86,7 +86,7 @@ private final class CapturedStream: Sendable {
   }
 
   /// Restores the stream.
-  /// - Returns: the captured text; if it was cut, up to its last whole line.
+  /// - Returns: the captured text. A text that was cut ends with its last whole line.
   func end() async -> (text: String, isCut: Bool) {
     dup2(usual, descriptor)
     close(usual)

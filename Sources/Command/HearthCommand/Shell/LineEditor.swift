@@ -48,7 +48,7 @@ struct LineEditor: Sendable {
     place = entries.count
   }
 
-  /// The prompt before the text; during a search, the search prompt.
+  /// The prompt before the text. During a search, this is the search prompt.
   func prompt(_ usual: ShellPrompt) -> ShellPrompt {
     guard let search else { return usual }
     return ShellPrompt("\(search.hasFailed ? "no entry with" : "search") '\(SafeText.sanitized(search.pattern))': ")

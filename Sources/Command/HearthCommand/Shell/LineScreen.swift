@@ -13,7 +13,7 @@ struct LineScreen {
   private var cursorRow = 0
   /// A buffer with the text that was cut from the last line.
   private(set) var kept = LineBuffer()
-  /// Events after the end of a line that were read together with it.
+  /// Events after the end of a line that were read together with the line's end.
   var held: [LineTerminal.Event] = []
 
   init(_ terminal: LineTerminal) { self.terminal = terminal }
@@ -43,7 +43,7 @@ struct LineScreen {
     cursorRow = 0
   }
 
-  /// Writes rows below the line, and the line again below them.
+  /// Writes rows below the line, and repeats the line below these rows.
   mutating func list(_ rows: [String], below editor: LineEditor, _ prompt: ShellPrompt) {
     finish(editor, prompt)
     terminal.write(rows.map { ShownText($0) }.joined(separator: "\r\n") + "\r\n")
@@ -116,7 +116,7 @@ struct LineLayout: Hashable, Sendable {
     width = 0
   }
 
-  /// A cursor after the last column is at the beginning of the next row.
+  /// Marks the position of the cursor. A cursor after the last column is at the beginning of the next row.
   private mutating func markCursor() {
     if width == columns { startRow() }
     (cursorRow, cursorColumn) = (rows.count - 1, width)

@@ -19,7 +19,7 @@ struct ShellHistory {
 
   /// The entries, oldest first.
   private(set) var entries: [String] = []
-  /// The reason why entries are not saved; `nil` while they are.
+  /// The reason why entries are not saved; `nil` while entries are saved.
   private(set) var problem: String?
   private let path: String
 

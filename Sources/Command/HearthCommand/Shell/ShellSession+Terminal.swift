@@ -110,7 +110,7 @@ extension ShellSession {
 
 /// The handling of signals in a shell.
 struct ShellSignals {
-  /// A pipe that reports a resize of the terminal, and that the process was continued; `LineTerminal` reads it.
+  /// A pipe that reports that the terminal was resized or the process was continued. `LineTerminal` reads it.
   let wakeUp: CInt
 
   /// - Parameter isInteractive: whether the shell survives an interruption while no command runs.

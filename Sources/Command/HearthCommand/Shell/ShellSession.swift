@@ -63,7 +63,7 @@ actor ShellSession {
 
   /// - Parameters:
   ///   - readsCommands: whether commands are read from standard input.
-  ///   - isTyped: whether a user types them and gets a report of each write.
+  ///   - isTyped: whether a user types the commands and gets a report of each write.
   init(_ options: Options, readsCommands: Bool, isTyped: Bool = false) {
     self.options = options
     surroundings = ShellSurroundings(
@@ -197,7 +197,7 @@ actor ShellSession {
 
   // MARK: Effects of backslash commands
 
-  /// Sends the output of commands to a file; `nil` displays it again.
+  /// Sends the output of commands to a file; `nil` displays the output again.
   func redirect(to path: String?) throws(CommandFailure) {
     output = nil
     if let path { output = try ShellOutput(path) }

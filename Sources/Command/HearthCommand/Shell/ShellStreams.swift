@@ -94,7 +94,7 @@ final class ShellPipe {
 
 /// A system program that uses the terminal, or the streams, of the shell while it runs.
 enum SystemCommand {
-  /// - Parameter text: for the system's shell; empty for an interactive shell.
+  /// - Parameter text: the text for the system's shell; empty for an interactive shell.
   /// - Returns: the exit status, or 128 plus the number of the signal that ended it.
   static func run(_ text: String) throws(CommandFailure) -> Int32 {
     let shell = ProcessInfo.processInfo.environment["SHELL"] ?? "/bin/sh"
@@ -103,7 +103,7 @@ enum SystemCommand {
 
   static func run(_ words: [String]) throws(CommandFailure) -> Int32 { wait(for: try start(words)) }
 
-  /// - Parameter input: the descriptor of its standard input; `nil` for this process's own.
+  /// - Parameter input: the descriptor for the program's standard input; `nil` for this process's own input.
   static func start(_ words: [String], input: CInt? = nil) throws(CommandFailure) -> pid_t {
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)

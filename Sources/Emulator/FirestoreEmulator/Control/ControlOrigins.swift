@@ -8,7 +8,7 @@ import TransportSecurity
 struct ControlOrigins: Sendable {
   /// Whether the port is reachable only from this machine. Only names of this machine are then valid.
   let isLoopback: Bool
-  /// Whether requests must not clear the data, because it is not only used by tests.
+  /// Whether requests must not clear the data, because the data is used for more than tests.
   let protectsData: Bool
   /// Ends the server; `nil` if requests over HTTP may not do so.
   var stop: (@Sendable () -> Void)?

@@ -61,8 +61,8 @@ struct ExportControl: Sendable {
 }
 
 extension FirestoreService {
-  /// Writes all documents of a database, in the state of one moment, to a folder in Google's format. The folder gets
-  /// its name when it is complete. It replaces an older export.
+  /// Writes all documents of a database, as of one point in time, to a folder in Google's format. The folder gets its
+  /// name when it is complete. It replaces an older export.
   /// - Returns: the number of documents.
   /// - Throws: `RPCStatus`; `failed-precondition` for a folder that cannot be created or written.
   @discardableResult

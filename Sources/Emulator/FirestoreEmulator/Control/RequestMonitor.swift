@@ -9,8 +9,8 @@ import NIOCore
 import NIOHTTP1
 import NIOWebSocket
 
-/// Sends the requests that rules have decided to a client, over a WebSocket at `/requests`. The latest requests are
-/// sent first, in one message, then each new request. Requests are omitted while the client does not read.
+/// Sends the requests that rules have decided on to a client, over a WebSocket at `/requests`. The latest requests are
+/// sent first, in one message, and then each new request. Requests are omitted while the client does not read.
 final class RequestMonitor: ChannelInboundHandler {
   typealias InboundIn = WebSocketFrame
   typealias OutboundOut = WebSocketFrame
@@ -92,7 +92,7 @@ final class RequestMonitor: ChannelInboundHandler {
   }
 }
 
-/// A request that rules have decided, in the format of the emulator's monitor (PROTOCOL §5.2).
+/// A request that rules have decided on, in the format of the emulator's monitor (PROTOCOL §5.2).
 enum MonitoredRequest {
   static func json(_ evaluation: RulesEvaluation) -> JSONSyntax {
     let (request, verdict) = (evaluation.request, evaluation.verdict)
@@ -187,7 +187,7 @@ enum DecisionJSON {
   /// more.
   private static let mostStatements = 8
 
-  /// Milliseconds with three decimals.
+  /// The duration in milliseconds with three decimals.
   static func milliseconds(of evaluation: RulesEvaluation) -> JSONSyntax {
     JSONSyntax(.double((evaluation.time / .microseconds(1)).rounded() / 1000))
   }

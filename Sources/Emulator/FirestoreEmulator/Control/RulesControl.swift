@@ -162,7 +162,7 @@ struct RulesControl: Sendable {
     return object([("files", JSONSyntax(.array(files)))])
   }
 
-  /// The position of an issue. The end offset is that of its last character.
+  /// The position of an issue. The end offset is the offset of the issue's last character.
   private static func place(_ line: Int, _ column: Int, _ start: Int, _ end: Int) -> [(String, JSONSyntax)] {
     [
       ("line", number(line)), ("column", number(column)), ("currentOffset", number(start)),

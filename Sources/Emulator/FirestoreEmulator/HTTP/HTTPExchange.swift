@@ -68,7 +68,7 @@ final class HTTPExchange {
   /// The number of request bytes in the connection's budget.
   private var held = 0
   private var deadline: Scheduled<Void>?
-  /// `nil` after the last response.
+  /// The carrier of the requests; `nil` after the last response.
   private(set) var carrier: (any HTTPCarrier)?
   var work: Task<Void, Never>?
   /// The streamed response, which can last as long as the client is connected.
@@ -274,7 +274,7 @@ final class HTTPExchange {
     return written
   }
 
-  /// Writes the last piece of a response. The next request is served when the client has read most of it.
+  /// Writes the last piece of a response. The next request is served when the client has read most of the response.
   func end(_ answer: HTTPAnswer) {
     guard let carrier, case .answering(let request) = state else { return }
     guard let written = send(answer) else { return }
@@ -314,8 +314,8 @@ final class HTTPExchange {
     request.wish.isPersistent && !isLast && connection.isWhole
   }
 
-  /// Ends a response with a status. If nothing has been written, the status is the whole response; otherwise it becomes
-  /// the last element.
+  /// Ends a response with a status. If nothing has been written, the status is the whole response. Otherwise the status
+  /// becomes the last element.
   func fail(_ status: RPCStatus) {
     guard case .answering(let request) = state else { return }
     let plain = request.wish

@@ -76,8 +76,8 @@ struct PlainRequest {
 }
 
 extension HTTPRequestHead {
-  /// The same request with a target that begins with the path. If the target has a host, it replaces the Host field
-  /// (RFC 9112 §3.2.2).
+  /// The request with a target that begins with the path. If the target has a host, it replaces the Host field (RFC
+  /// 9112 §3.2.2).
   var inOriginForm: HTTPRequestHead {
     guard let scheme = ["http://", "https://"].first(where: { uri.lowercased().hasPrefix($0) }),
       headers["host"].count == 1

@@ -147,18 +147,18 @@ struct ChannelSession {
 /// Orders the messages of a client across requests and drops duplicates. A client repeats a request that got no
 /// response, alone or with newer messages. Simultaneous requests can arrive in any order.
 struct ChannelInbox {
-  /// The maximum distance between a message and an earlier missing one.
+  /// The maximum distance between a message and an earlier message that is missing.
   static let mostEarly = 2 * ForwardBody.mostMessages
   static let mostEarlyBytes = ConnectionLimits.requestMessageBytes
 
   /// The number of the next message to apply.
   private(set) var next = 0
   private var early: [Int: ForwardBody.Message] = [:]
-  /// The size in bytes of messages that wait for earlier ones.
+  /// The size in bytes of messages that wait for earlier messages.
   private(set) var bytes = 0
 
   /// - Returns: the messages that are next in order.
-  /// - Throws: `resource-exhausted` if too many messages would wait for a missing one.
+  /// - Throws: `resource-exhausted` if too many messages would wait for a missing message.
   mutating func receive(_ messages: [ForwardBody.Message]) throws(RPCStatus) -> [ForwardBody.Message] {
     for message in messages where message.number >= next && early[message.number] == nil {
       bytes += message.bytes

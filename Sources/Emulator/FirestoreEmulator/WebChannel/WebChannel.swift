@@ -18,14 +18,14 @@ final class WebChannel: AnswerSource, Delivering {
 
   /// The size in bytes of all sessions and connections above which each session must store less.
   private static let ampleBytes = 16 << 20
-  /// The size of documents to read in one step in that case. They become larger as JSON.
+  /// The size of the documents to read in one step when memory is scarce. The documents become larger as JSON.
   private static let scarceStepBytes = 64 << 10
   private static let isFull = RPCStatus(.resourceExhausted, "The session's client does not read its messages.")
 
   let id: String
   /// The address of the client that opened the session.
   let address: String?
-  /// The service; with the caller's permissions once the session has begun.
+  /// The service. Once the session has begun, it has the caller's permissions.
   private var service: FirestoreService
   private let turn: DeliverySlice
   private let loop: any EventLoop

@@ -15,7 +15,7 @@ struct Decision: ~Copyable {
   private var outcomes: [RulesOutcome] = []
   private var reasons: [String] = []
   private var decidingLine: Int?
-  /// Whether to report the values of conditions of allowed requests too.
+  /// Whether to report the values of conditions for allowed requests too.
   private let tellsValues: Bool
   /// Whether a list is allowed only if the query proves it for all documents that it can find.
   private let provesLists: Bool
@@ -156,9 +156,9 @@ struct Decision: ~Copyable {
     program.sources[statement.file].lineAndColumn(of: program.expressions[condition].range.lowerBound)
   }
 
-  /// Replaces the reasons for a denial by the emulator's. The emulator evaluates conditions in two passes. First it
-  /// evaluates all of them without reading documents, and does not know whether a document is created or updated. Then
-  /// it evaluates again those that were not false.
+  /// Replaces the reasons for a denial by the reasons that the emulator gives. The emulator evaluates conditions in two
+  /// passes. First it evaluates all of them without reading documents, and does not know whether a document is created
+  /// or updated. Then it evaluates the conditions that were not false again.
   private mutating func explain() {
     var first: [String] = []
     var second: [String] = []

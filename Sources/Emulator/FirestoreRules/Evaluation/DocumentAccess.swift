@@ -19,7 +19,7 @@ struct DocumentAccess {
   private(set) var count = 0
   /// The number of reads that were rejected because of the limit.
   private(set) var refusals = 0
-  /// The lookups while a function is recorded, in order; `nil` if none is.
+  /// The lookups while a function is recorded, in order; `nil` if no function is recorded.
   private var recorded: [DocumentKey]?
 
   init(_ request: SharedRequest, _ documents: any RulesDocuments) {
@@ -60,7 +60,7 @@ struct DocumentAccess {
   var state: (any RulesDocumentState)? { documents.state }
 
   /// Records documents as if `document` had read them.
-  /// - Returns: `false` if they exceed the limit; then nothing is recorded.
+  /// - Returns: `false` if the documents exceed the limit; then nothing is recorded.
   mutating func note(_ keys: [DocumentKey]) -> Bool {
     let new = keys.filter { !read.contains($0) }
     let counted = new.reduce(0) { $0 + (documents.wasLookedAt($1) ? 0 : 1) }
@@ -87,7 +87,7 @@ struct DocumentAccess {
     return looks
   }
 
-  /// Reads the only possible result of a query. It is not counted.
+  /// Reads the only possible result of a query. The read is not counted.
   mutating func only(_ key: DocumentKey) -> RuleDocument? {
     if !read.contains(key) { read.append(key) }
     return RuleDocument(documents.stored(key), in: database)

@@ -50,8 +50,8 @@ extension Evaluator {
 
   // MARK: Results of earlier requests
 
-  /// - Returns: `nil` if results are not remembered: while values are reported, since they must be evaluated, and if
-  ///   documents are unknown or may change.
+  /// - Returns: `nil` if results are not remembered. Results are not remembered while values are reported, because
+  ///   these must be evaluated, or if documents are unknown or may change.
   private func circumstances(of function: Int) -> FunctionMemory.Circumstances? {
     guard seen == nil, resource.isOfOneDocument, let documents = documents.state else { return nil }
     // A steady function reads only the first variable of the path. Usually this is the database's id.

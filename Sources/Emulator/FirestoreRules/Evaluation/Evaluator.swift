@@ -20,7 +20,7 @@ struct Evaluator: ~Copyable {
     case stored
     /// A document, or null.
     case document(RuleDocument?)
-    /// The known facts about the data of a query's possible results.
+    /// The values and constraints that are known about the data of a query's possible results.
     case known(RuleEntries)
     /// The data of a query's possible results, as if they had only the fields that the query names.
     case view(RuleEntries, AbsentFields)
@@ -189,7 +189,7 @@ struct Evaluator: ~Copyable {
     return isTrue
   }
 
-  /// False if any part is false, even if other parts fail.
+  /// Evaluates a conjunction. It is false if any part is false, even if other parts fail.
   private mutating func conjunction(_ parts: [Expression.ID]) throws(RuleFailure) -> Bool {
     var failure: RuleFailure?
     for part in parts {
@@ -202,7 +202,7 @@ struct Evaluator: ~Copyable {
     return true
   }
 
-  /// True if any part is true, even if other parts fail.
+  /// Evaluates a disjunction. It is true if any part is true, even if other parts fail.
   private mutating func disjunction(_ parts: [Expression.ID]) throws(RuleFailure) -> Bool {
     var failure: RuleFailure?
     for part in parts {

@@ -30,7 +30,7 @@ struct MatchedPath {
 
   /// The number of segments before the path: `databases`, the database's id, `documents`.
   private static let prefix = 3
-  /// The index of the database's id among these segments.
+  /// The index of the database's id among the segments of this prefix.
   static let databasePlace = 1
 
   /// - Parameter room: an array whose storage is reused.

@@ -2,7 +2,8 @@
 import FirestoreModel
 import FirestoreQuery
 
-/// The facts that a query implies about a field of all possible results, if they do not determine its value.
+/// The conditions that a query implies for a field of all its possible results. They do not determine the field's
+/// value.
 struct QueryConstraint {
   /// The conditions; all of them are true.
   private let conditions: [Condition]
@@ -14,7 +15,8 @@ struct QueryConstraint {
 
   /// Proves that a comparison with a value is true for all possible values of the field.
   /// - Returns: true.
-  /// - Throws: `notKnown` if no single condition implies it. Does not try to prove that it is never true.
+  /// - Throws: `notKnown` if no single condition implies the comparison. Does not try to prove that the comparison is
+  ///   never true.
   func proves(_ sign: BinaryOperator, _ value: RuleValue) throws(RuleFailure) -> Bool {
     if conditions.contains(where: { $0.implies(sign, value) }) { return true }
     throw .notKnown
@@ -164,7 +166,7 @@ struct QueryFacts {
 }
 
 extension RuleEntries {
-  /// The entries with a value set at a path. Entries on the way become maps whose other entries are unknown.
+  /// The entries with a value set at a path. Entries on the path become maps whose other entries are unknown.
   fileprivate func setting(_ value: RuleValue, at path: ArraySlice<String>) -> RuleEntries {
     guard let name = path.first else { return self }
     var copy = self
@@ -235,7 +237,7 @@ extension RuleValue {
     return numbers.count == 1 ? numbers[0] : .oneOf(numbers)
   }
 
-  /// The number itself; for a zero, both zeros.
+  /// The number itself. For a zero, returns both zeros.
   private static func zeros(_ number: Double) -> [Double] { number == 0 ? [number, -number] : [number] }
 }
 
@@ -260,7 +262,7 @@ extension RuleValue {
   /// The maximum number of candidates for one value.
   private static let mostCandidates = 8
 
-  /// All possible values; only the value itself if it is known.
+  /// All possible values. If the value is known, these are only the value itself.
   var candidates: [RuleValue] { if case .oneOf(let candidates) = self { candidates } else { [self] } }
 
   /// - Returns: `nil` for more than `mostCandidates` different results, or if both true and false occur.

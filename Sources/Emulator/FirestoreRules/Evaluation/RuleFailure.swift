@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The reason why an expression has no value. Its statement then does not allow the request, but other statements may.
+/// The reason why an expression has no value. The statement with the expression then does not allow the request, but
+/// other statements may.
 enum RuleFailure: Error, Hashable {
   /// The expression depends on facts about a query's results that are not known.
   case notKnown

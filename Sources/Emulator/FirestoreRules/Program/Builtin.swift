@@ -24,7 +24,7 @@ enum Builtin: String, Sendable, CaseIterable {
   case timestampDate = "timestamp.date"
   case timestampValue = "timestamp.value"
 
-  /// The names of packages, which stand before a dot and are not variables.
+  /// The names of packages, which are written before a dot and are not variables.
   static let packages: Set<String> = ["math", "hashing", "duration", "latlng", "timestamp"]
 
   /// The argument types of the function, in the format of error messages.

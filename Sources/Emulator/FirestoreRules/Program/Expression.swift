@@ -29,7 +29,7 @@ struct Expression: Sendable {
     /// An undeclared name.
     case undefined(String)
     case property(ID, FieldPath)
-    /// A field of the data of one of the request's documents. Replaces nested `property` expressions.
+    /// A data field of one of the request's documents. Replaces nested `property` expressions.
     case field(Field)
     case index(ID, ID)
     case slice(ID, ID?, ID?)

@@ -135,9 +135,10 @@ extension Program {
 
 /// An immutable list at a fixed address. Reading a part of an element needs no reference counting for the rest.
 ///
-/// The compiler cannot verify for a pointer that sending the list to another thread is safe. It is, because `init`
-/// writes the memory before another thread can have the list. Later the memory is only read, and the elements are
-/// `Sendable`. The list cannot be copied, so it has one owner, and `deinit` frees the memory when no reader remains.
+/// The compiler cannot verify for a pointer that sending the list to another thread is safe. Sending is safe because
+/// `init` writes the memory before another thread can have the list. Later the memory is only read, and the elements
+/// are `Sendable`. The list cannot be copied, so it has one owner, and `deinit` frees the memory when no reader
+/// remains.
 struct FixedList<Element: Sendable>: ~Copyable, @unchecked Sendable {
   private let elements: UnsafeMutableBufferPointer<Element>
 

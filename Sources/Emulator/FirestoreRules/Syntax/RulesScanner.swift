@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Splits a file of rules into tokens. The parser requests them one at a time, because only it knows the meaning of a
-/// slash.
+/// Splits a file of rules into tokens. The parser requests them one at a time, because only the parser knows the
+/// meaning of a slash.
 struct RulesScanner {
   let bytes: [UInt8]
   /// The offset of the next byte to read.
@@ -241,7 +241,7 @@ struct SourceText: Sendable {
     lineStarts = starts
   }
 
-  /// The line and column of a byte, counted from 1; the column in UTF-16 code units, as in editors.
+  /// The line and column of a byte, counted from 1. Columns are in UTF-16 code units, as in editors.
   func lineAndColumn(of offset: Int) -> (line: Int, column: Int) {
     var low = 0
     var high = lineStarts.count

@@ -106,7 +106,7 @@ extension RuleValue {
     }
   }
 
-  /// Equal numbers have equal hashes.
+  /// Hashes an element. Equal numbers have equal hashes.
   func hash(into hasher: inout Hasher) {
     switch self {
     case .null: hasher.combine(0)

@@ -100,7 +100,7 @@ private struct ValueWriter {
 
 /// The texts of floats in rules, in Java's format.
 enum FloatText {
-  /// The shortest digits that parse to the same number, such as `1.5`. Numbers from ten million on, or below a
+  /// The shortest digits that parse to the same number, such as `1.5`. Numbers of at least ten million, or below a
   /// thousandth, have an exponent, such as `1.0E7`.
   static func text(_ number: Double) -> String {
     if number.isNaN { return "NaN" }
@@ -160,7 +160,7 @@ enum ByteText {
   private static let digits = Array("0123456789ABCDEF".utf8)
   private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
-  /// Two capital digits for each byte.
+  /// The bytes in hexadecimal, with two capital digits for each byte.
   static func hexadecimal(_ bytes: [UInt8]) -> String {
     String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
   }

@@ -18,7 +18,7 @@ enum RuleValue {
   case set(RuleSet)
   case map(RuleMap)
   case mapDiff(RuleMapDiff)
-  /// A field about which a query implies facts that do not determine its value.
+  /// A field for which a query implies conditions that do not determine its value.
   case constraint(QueryConstraint)
   /// One of at least two values, because a query for 1 finds both 1 and 1.0. Used only in proofs; `Evaluator.each`
   /// evaluates expressions with it.

@@ -8,12 +8,12 @@ import TerminalCanvas
 /// Another program or a playing scenario. The dashboard shows its client.
 package struct AttachedProgram: Hashable, Sendable {
   package var process: Int32
-  /// The number of the client in its process, from 2 on.
+  /// The number of the client in its process, starting at 2; `nil` for the first client.
   package var client: Int?
   package var name: String
   /// Whether the dashboard may control the program's client.
   package var allowsControl: Bool
-  /// Whether it is a scenario of this process; `nil` for a program.
+  /// Whether this is a scenario of this process; `nil` for another program.
   package internal(set) var isScenario: Bool?
 
   package init(process: Int32, client: Int = 1, name: String, allowsControl: Bool) {
@@ -143,7 +143,7 @@ extension DashboardState {
     if listener.result.count != nil { listening.note(listener.result, of: tag) }
   }
 
-  /// Removes a listener that the program has stopped. Its rows remain.
+  /// Removes a listener that the program has stopped. The listener's rows remain in the feed.
   mutating func receive(stopped tag: ListenerTag) {
     guard let removed = listening.remove(tag) else { return }
     if feed.onlyListener == tag { feed.onlyListener = nil }

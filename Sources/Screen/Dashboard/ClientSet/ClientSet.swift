@@ -5,8 +5,9 @@ import FirestoreClientState
 package import FirestoreModel
 package import TerminalCanvas
 
-/// The clients on one screen in order, and the focused client, which receives the keys. Each has a separate dashboard;
-/// they share only the screen. Pure, like `update`. With one client, it is just that client's dashboard.
+/// The clients on one screen in order, and the focused client, which receives the keys. Each client has a separate
+/// dashboard; they share only the screen. Pure, like `update`. A set of one client behaves like that client's
+/// dashboard.
 package struct ClientSet: Sendable {
   package struct Member: Sendable {
     package let number: ClientNumber
@@ -16,7 +17,7 @@ package struct ClientSet: Sendable {
     package internal(set) var session: DashboardSession
   }
 
-  /// Never empty. The program started with the first one.
+  /// The clients; never empty. The program started with the first client.
   package internal(set) var members: [Member]
   /// The index of the focused client.
   package internal(set) var focusIndex = 0
@@ -63,7 +64,8 @@ package struct ClientSet: Sendable {
   package subscript(client: ClientNumber) -> Member? { members.first { $0.number == client } }
 
   /// Applies an action.
-  /// - Parameter client: the client of the action; `nil` for an action of the terminal or the program, which is routed.
+  /// - Parameter client: the client of the action; `nil` for an action of the terminal or the program. The set then
+  ///   chooses the client.
   package mutating func apply(_ action: Action, from client: ClientNumber? = nil) -> UpdateResult {
     result = UpdateResult()
     if let client { happen(action, to: client) } else { route(action) }
@@ -155,7 +157,7 @@ extension ClientSet {
     }
   }
 
-  /// Opens another client and focuses it. It starts the same listeners as the previously focused client.
+  /// Opens another client and focuses it. The new client starts the same listeners as the previously focused client.
   private mutating func add(_ name: String, _ user: String?, at time: Timestamp) {
     guard members.count < ClientSetFacts.mostClients, !members.contains(where: { $0.name == name }) else { return }
     let model = focused.session.live
@@ -181,7 +183,7 @@ extension ClientSet {
     happen(.open(model.listenerDefinitions, at: time), to: member.number)
   }
 
-  /// Ends a client. The first one cannot be removed; it ends with the program.
+  /// Ends a client. The first client cannot be removed; it ends with the program.
   private mutating func remove(_ name: String, at time: Timestamp) {
     guard let index = members.firstIndex(where: { $0.name == name }), index > 0 else { return }
     let client = members.remove(at: index).number
@@ -199,7 +201,7 @@ extension ClientSet {
 
   // MARK: What each knows of the others
 
-  /// Updates a client's facts about the other clients if they have changed.
+  /// Updates a client's information about the other clients if it has changed.
   mutating func tellFacts(to client: ClientNumber? = nil, at time: Timestamp) {
     for member in members where client == nil || member.number == client {
       let facts = isShared ? ClientSetFacts(own: member.name, clients: members.map(\.facts)) : nil
@@ -231,7 +233,7 @@ extension ClientSet.Member {
 extension ClientSet {
   /// - Parameters:
   ///   - names: the names of the clients, at most as many as fit on a screen.
-  ///   - configuration: the settings that all of them share.
+  ///   - configuration: the settings that all clients share.
   package init(
     playing play: ScenarioPlay, _ names: [String], _ configuration: DashboardConfiguration, size: Size,
     at time: Timestamp
@@ -326,7 +328,7 @@ package struct ClientNumber: Hashable, Comparable, Sendable {
 package struct UpdateResult: Sendable {
   /// The effects in order, each with its client.
   package var effects: [OfClient<Effect>] = []
-  /// The actions that changed the present of a client, and therefore belong to its session.
+  /// The actions that changed the current state of a client. They are recorded in the client's session.
   package var happened: [OfClient<Action>] = []
 
   package mutating func append(_ later: UpdateResult) {

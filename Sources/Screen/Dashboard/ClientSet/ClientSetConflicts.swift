@@ -23,7 +23,7 @@ struct ClientSetConflicts: Sendable {
     var answered: Timestamp
   }
 
-  /// A conflict with one side unknown so far.
+  /// A conflict for which only one of the two writes is known so far.
   private struct Open {
     var client: ClientNumber
     var conflict: WriteConflict
@@ -31,7 +31,7 @@ struct ClientSetConflicts: Sendable {
 
   /// The maximum count of stored writes per document, and the maximum count of documents.
   private static let (mostWrites, mostDocuments) = (8, 500)
-  /// The maximum count of conflicts that wait for their other side.
+  /// The maximum count of conflicts that wait for the report of their other write.
   private static let mostOpen = 32
 
   private var applied: [DocumentKey: [Applied]] = [:]
@@ -40,7 +40,7 @@ struct ClientSetConflicts: Sendable {
   private var open: [Open] = []
 
   /// Processes a client's event.
-  /// - Parameter name: the name of each present client.
+  /// - Parameter name: the name of a client that still exists.
   mutating func note(
     _ event: ClientEvent, of client: ClientNumber, at time: Timestamp, _ name: (ClientNumber) -> String?
   ) -> [Report] {
@@ -91,7 +91,7 @@ struct ClientSetConflicts: Sendable {
     return reports
   }
 
-  /// The other client's write that a conflict has overwritten, and the fields of that write.
+  /// The other client's write that the conflicting write has overwritten, and the overwritten fields.
   private func earlier(than open: Open) -> (write: Applied, fields: [WriteConflict.Field])? {
     let conflict = open.conflict
     let before = (applied[conflict.key] ?? []).filter { $0.commitTime < conflict.commitTime }
@@ -126,7 +126,7 @@ struct ClientSetConflicts: Sendable {
 
   // MARK: A later write that was refused
 
-  /// A rejection that another client's newest write to the document explains.
+  /// The reports on a rejected write if another client's newest write to the document caused the rejection.
   private func refused(
     _ write: AnsweredWrite, of client: ClientNumber, at time: Timestamp, _ name: (ClientNumber) -> String?
   ) -> [Report] {
@@ -155,7 +155,8 @@ struct ClientSetConflicts: Sendable {
 }
 
 extension Mutation {
-  /// Whether the mutation gives the document this value at a path; `nil` means no such field.
+  /// Whether the mutation gives the document this value at a path. A value of `nil` means that the field does not
+  /// exist.
   fileprivate func leaves(_ value: Value?, at path: FieldPath) -> Bool {
     // The mutation does not determine a value that the server computes.
     if transforms.contains(where: { $0.path == path }) { return value != nil }

@@ -6,12 +6,12 @@ package import TerminalCanvas
 package struct ClientSetLayout: Hashable, Sendable {
   /// The minimum screen width for clients side by side.
   package static let widthSideBySide = 160
-  /// The minimum width of a client next to another.
+  /// The minimum width of each client when clients are side by side.
   private static let leastWidth = 79
 
   /// The row about the clients; empty for a single client or without room.
   package private(set) var line: Rect
-  /// The place of each client; empty for clients that another one covers.
+  /// The rectangle of each client; empty for a client that another one covers.
   package private(set) var places: [Rect]
   /// The columns between clients side by side.
   package private(set) var separators: [Rect]
@@ -37,7 +37,7 @@ package struct ClientSetLayout: Hashable, Sendable {
     self.separators = []
   }
 
-  /// The same places, moved down by a count of rows.
+  /// A copy of the layout with all places moved down by a count of rows.
   func moved(down rows: Int) -> ClientSetLayout {
     func moved(_ rect: Rect) -> Rect {
       rect.isEmpty ? rect : Rect(x: rect.x, y: rect.y + rows, width: rect.width, height: rect.height)
@@ -49,7 +49,6 @@ package struct ClientSetLayout: Hashable, Sendable {
     return layout
   }
 
-  /// The client at a point.
   package func client(at point: Point) -> Int? { places.firstIndex { $0.contains(point) } }
 
   // MARK: Dividing

@@ -22,7 +22,7 @@ extension DashboardState {
     return []
   }
 
-  /// The question before quitting because of other clients; `nil` if none would lose data.
+  /// The confirmation before quitting if other clients would lose data; otherwise `nil`.
   var quitQuestion: Confirmation? {
     guard let lost = clientSet?.endangered, !lost.isEmpty else { return nil }
     let own = !network.isDurable ? writes.waiting + writes.rejected.count : 0
@@ -114,7 +114,7 @@ enum ClientWords {
     throw TextError(column: column, "no client is called \(name): \(there); add \(name) opens it")
   }
 
-  /// The texts that can be typed, given the present clients.
+  /// The arguments that can be typed, given the current clients.
   static func completions(_ text: String, _ state: DashboardState) -> [String] {
     let names = names(state)
     return names.filter { $0 != state.clientSet?.own && names.count > 1 } + ["add "]

@@ -74,7 +74,7 @@ package struct Command: Sendable {
     return state.reasonAgainstRange(for: name) ?? condition(state)
   }
 
-  /// The same command with other keys.
+  /// A copy of the command with other keys.
   func bound(to keys: [Key]) -> Command {
     var command = self
     command.keys = keys
@@ -86,7 +86,7 @@ package struct Command: Sendable {
     keys.prefix(limit).map { Self.text(of: $0, glyphs) }.joined(separator: " ")
   }
 
-  /// The hint, or the name if it has no hint.
+  /// The hint, or the name if the command has no hint.
   func word(_ state: DashboardState) -> String { hint?.text(state) ?? name }
 
   package static func text(of key: Key, _ glyphs: Glyphs) -> String {
@@ -116,12 +116,12 @@ package enum KeyContext: Hashable, Sendable {
   case always
   /// The screen with no overlay open. A pane's own command takes precedence.
   case screen
-  /// The screen at an earlier moment of this session, or in a recorded session.
+  /// The screen at an earlier time of this session, or in a recorded session.
   case past, replay
   /// A client of a playing scenario.
   case scenario
   case pane(Pane)
-  /// Pane 4 while it shows the requests. The commands of its events do not apply then.
+  /// Pane 4 while it lists requests. The commands for events do not apply there.
   case requests
   case overlay(Overlay.Kind)
 

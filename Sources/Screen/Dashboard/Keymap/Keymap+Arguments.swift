@@ -13,7 +13,7 @@ extension Keymap {
     [offline, latency, fault, client, theme, glyphs, keys, go, query, listen, stop, filter, shot] + cache
     + typedRequests
 
-  /// The requests that a line of text expresses completely, in the syntax of `hearth plain` and of scenarios.
+  /// The requests that can be typed as one line of text, in the syntax of `hearth plain` and of scenarios.
   private static let typedRequests: [Command] = RequestText.forms.compactMap { form in
     guard ["set", "merge", "create", "update", "delete", "online", "drop", "aside", "again"].contains(form.verb) else {
       return nil
@@ -207,7 +207,7 @@ extension Keymap {
         }
       }))
 
-  /// `screen.svg without email` as a file and fields.
+  /// Splits a text such as `screen.svg without email` into the file and the fields.
   private static func shotParts(_ text: String) -> (file: String, fields: String?) {
     guard let mark = text.firstRange(of: " without ") else {
       let isOpen = text.hasSuffix(" without")
@@ -309,7 +309,7 @@ struct CommandArgument: Sendable {
   let hint: String
   /// Whether the command can run without the argument.
   var isOptional = false
-  /// Whole texts that complete the typed text.
+  /// Texts that complete the typed text. Each is the whole text, not only the missing part.
   var completions: @Sendable (String, DashboardState) -> [String] = { _, _ in [] }
   /// Parses the text. Throws `TextError`, the reason why it is invalid.
   let read: @Sendable (String, DashboardState) throws(TextError) -> Meaning
@@ -321,7 +321,7 @@ struct CommandArgument: Sendable {
 }
 
 extension Command {
-  /// The same command with an argument in the palette.
+  /// A copy of the command that takes an argument in the palette.
   func taking(_ argument: CommandArgument) -> Command {
     var command = self
     command.argument = argument

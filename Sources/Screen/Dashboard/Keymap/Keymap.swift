@@ -78,8 +78,9 @@ package enum KeyReference {
 extension Keymap {
   /// This keymap with a user's bindings.
   ///
-  /// A binding is skipped if it names an unknown command or key, or a key with another meaning in the same context. Its
-  /// command keeps its keys. All other bindings apply. If two bindings use the same key, the first applies.
+  /// A binding is skipped if it names an unknown command or key, or a key with another meaning in the same context. The
+  /// command of a skipped binding keeps its keys. All other bindings apply. If two bindings use the same key, the first
+  /// applies.
   package func remapped(_ bindings: [KeyBinding]) -> (keymap: Keymap, problems: [KeyProblem]) {
     var problems: [KeyProblem] = []
     var wanted: [Int: [Key]] = [:]

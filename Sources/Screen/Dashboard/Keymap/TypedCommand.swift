@@ -60,7 +60,8 @@ package enum TypedCommand {
 }
 
 extension Palette {
-  /// The row, moment or recording of a text without a command name: `42`, `50%`, `at 12:04:16`, `record FILE`.
+  /// The item for a text without a command name: a row, a time or a recording. Examples: `42`, `50%`, `at 12:04:16`,
+  /// `record FILE`.
   static func moment(named text: String) -> Item? { jump(text) ?? moment(text) ?? recording(text) }
 }
 
@@ -94,8 +95,8 @@ extension DashboardState {
     return argumentItems(text, palette) ?? list.items(of: palette)
   }
 
-  /// The items for a text that starts with a command name: the text itself if it is valid, then its completions. If it
-  /// is still invalid, the last item has the error.
+  /// The items for a text that starts with a command name: the text itself if it is valid, then its completions. If the
+  /// text is still invalid, the last item shows the error.
   private func argumentItems(_ text: String, _ palette: Palette) -> [Palette.Item]? {
     guard let blank = text.firstIndex(of: " "), !palette.asksForPath,
       let command = palette.argumentCommand(named: String(text[..<blank])), let argument = command.argument
@@ -172,8 +173,8 @@ extension DashboardState {
 
   // MARK: History
 
-  /// Recalls earlier commands: `up` from the first row goes back in the history, `down` forward.
-  /// - Returns: whether this was a step in the history.
+  /// Recalls earlier commands. Pressing `up` on the first row goes back in the history, `down` goes forward.
+  /// - Returns: whether the key was used to step through the history.
   mutating func recall(by step: Int) -> Bool {
     guard let list = overlay?.list, case .palette(var palette) = list.content, !palette.asksForPath else {
       return false

@@ -78,8 +78,8 @@ extension DashboardState {
   /// room next to them, so the values stay aligned.
   package static let documentFlags = 4
 
-  /// The width of the column with the age of the last change. If documents are sorted by creation, it has the creation
-  /// time.
+  /// The width of the column with the age of the last change. If documents are sorted by creation, the column shows the
+  /// creation time.
   package static let timeWidth = 10
   /// The minimum width of the tree with ages next to values.
   private static let leastWithTimes = 62
@@ -94,8 +94,8 @@ extension DashboardState {
     return width - Self.documentFlags - Self.pendingMark(layout) - Self.timeWidth
   }
 
-  /// The rough age of a document's last change at the header's time. If documents are sorted by creation, their
-  /// creation time instead: `12:04:17`, or the date on another day.
+  /// The rough age of a document's last change at the header's time. If documents are sorted by creation, this is the
+  /// creation time instead: `12:04:17`, or the date for another day.
   package func timeText(of document: Document) -> String {
     let isCreation = browser.windows[document.key.collection]?.shownOrder.key == .created
     guard let time = (isCreation ? document.createTime : document.version)?.timestamp else { return "" }
@@ -106,7 +106,7 @@ extension DashboardState {
     return isToday ? TimeText.clock(time, offset: offset) : String(TimeText.date(time).prefix(Self.timeWidth))
   }
 
-  /// The time that the header shows: on an idle screen the time of the last event, otherwise the current time.
+  /// The time that the header shows. On an idle screen this is the time of the last event, otherwise the current time.
   package var shownTime: Timestamp {
     hasRunningClock || headerClock.runsOn ? headerClock.time : headerClock.lastNews
   }

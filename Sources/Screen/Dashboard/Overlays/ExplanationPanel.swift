@@ -5,7 +5,7 @@ package import FirestoreClientState
 import FirestoreModel
 package import FirestoreQuery
 
-/// The cache's way to answer one query, its indexes, and the actions on both.
+/// Shows the steps by which the cache answers one query, the indexes for it, and the available actions.
 package struct ExplanationPanel: Sendable {
   package enum Item: CaseIterable, Hashable, Sendable {
     case create, automatic, deleteAll, again

@@ -5,8 +5,8 @@ import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery
 
-/// The page about the client's internals. While it is open, the dashboard polls the client every second. It counts the
-/// cache only on request, because that reads every document.
+/// The page about the client's internals. While it is open, the dashboard polls the client every second. The page
+/// counts the cache only on request, because counting reads every document.
 package struct InsidePanel: Sendable {
   /// The polling interval of the client in seconds.
   private static let pause: Int64 = 1
@@ -57,7 +57,7 @@ package struct InsidePanel: Sendable {
     }
   }
 
-  /// The request to the client, if it is due; one at a time.
+  /// The request to the client, if it is due. At most one request is pending.
   mutating func takeDueQuestion(at now: Timestamp) -> [Effect] {
     guard asksAgainAt <= now else { return [] }
     asksAgainAt = now.advanced(seconds: Self.pause)
@@ -75,7 +75,7 @@ package struct InsidePanel: Sendable {
     }
   }
 
-  /// Starts counting the fields' types, unless that is running.
+  /// Starts counting the fields' types, unless a count is already running.
   mutating func countTypes() -> [Effect] {
     guard let path, !isCountingTypes else { return [] }
     isCountingTypes = true
@@ -104,7 +104,7 @@ package struct InsidePanel: Sendable {
     return [.client(.lookInside)]
   }
 
-  /// Starts counting the cache, unless that is running.
+  /// Starts counting the cache, unless a count is already running.
   mutating func count() -> [Effect] {
     if isCounting { return [] }
     isCounting = true
@@ -229,7 +229,6 @@ extension DashboardState {
     return kind
   }
 
-  /// Restarts the selected stream.
   mutating func restartSelectedStream() -> [Effect] {
     guard let kind = restartedStream else { return [] }
     toast(.info, "the \(kind.rawValue) stream is closed and reopened")

@@ -63,8 +63,8 @@ package struct ListOverlay: Sendable {
     }
   }
 
-  /// The commands in help that match the typed text by key or word. Without a text these are the first keys, unless the
-  /// user requested all keys.
+  /// The commands in help that match the typed text by key or word. Without a text, these are the commands of the first
+  /// keys, unless the user requested all keys.
   package func commands(of contexts: [KeyContext], in keymap: Keymap) -> [Command] {
     if showsFirstKeys {
       let all = contexts + [.pane(.collections)]
@@ -77,7 +77,7 @@ package struct ListOverlay: Sendable {
     }
   }
 
-  /// The typed text as a filter. An invalid filter is searched for literally, because keys are signs.
+  /// The typed text as a filter. An invalid filter is searched for literally, because key names can be punctuation.
   package var search: RowFilter {
     let text = field?.text ?? ""
     // A help text has no fields, so references can be of any database.

@@ -121,7 +121,7 @@ package struct FilterLine: Sendable {
   package var error: String?
 }
 
-/// A question. Its safe answer is selected.
+/// A question to the user. The safe answer is selected at first.
 package struct Confirmation: Sendable {
   enum Subject: Equatable, Sendable {
     case delete(DocumentTarget)
@@ -130,7 +130,7 @@ package struct Confirmation: Sendable {
     /// Pending batches to cancel, and rejected ones to drop.
     case takeBack([BatchID], [BatchID])
     case quit
-    /// A field editor to leave with unsent edits.
+    /// A field editor to close, which discards its unsent edits.
     case dropEdits
     case editAgain(EditRequest)
     case perform([Effect])

@@ -49,7 +49,7 @@ package struct Palette: Sendable {
   package let asksForPath: Bool
   /// The given beginning of the path, such as `cities/`.
   private let givenStart: String
-  /// The recalled command of the history, and the text typed before.
+  /// The index of the command recalled from the history, and the text that was typed before the recall.
   var recalled: Int?
   var draft = ""
 
@@ -88,7 +88,7 @@ package struct Palette: Sendable {
     return [meant, Self.creation(text)].compactMap(\.self)
   }
 
-  /// The item that creates the document at a path; for a collection's path, with an automatic id.
+  /// The item that creates the document at a path. For a collection's path, the new document gets an automatic id.
   private static func creation(_ text: String) -> Item? {
     // A typed `orders/` means the collection. An invalid path adds no row.
     let typed = text.hasSuffix("/") ? String(text.dropLast()) : text

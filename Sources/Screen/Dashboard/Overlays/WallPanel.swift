@@ -39,7 +39,7 @@ extension DashboardState {
     return listeners.indices.contains(list.cursor.index) ? listeners[list.cursor.index] : nil
   }
 
-  /// The next second when the wall changes as time passes; `nil` while it does not.
+  /// The next second when the wall changes as time passes; `nil` while the wall does not change.
   var nextWallTick: Timestamp? { showsWall && (wall.isMoving(at: now) || network.isOffline) ? now.nextSecond : nil }
 }
 
@@ -141,7 +141,7 @@ package struct WallGeometry {
   /// Whether to draw the values of a listener's documents. If many rows move, only the selected listener has them.
   package func showsMix(isSelected: Bool) -> Bool { columns.mixWidth > 0 && (pace == 1 || isSelected) }
 
-  /// The approximate bytes of a row with a full history each time it moves.
+  /// The approximate count of bytes that a row with a full history costs each time it moves.
   private static let bytesOfRow = 230
   /// The byte budget of the rows per second, out of the wall's 5 KB.
   private static let bytesPerSecond = 3_200
@@ -153,8 +153,8 @@ package struct WallGeometry {
   }
 }
 
-/// The figures of the wall up to, but not including, a second. The wall draws them, and `hearth wall --json` prints
-/// them.
+/// The figures of the wall up to, but not including, a given second. The wall draws them, and `hearth wall --json`
+/// prints them.
 package struct WallFigures: Sendable {
   package struct Row: Sendable {
     package var listener: ListenerRecord
@@ -162,7 +162,7 @@ package struct WallFigures: Sendable {
     package var isFromCache: Bool
     /// The events of each second, oldest first.
     package var events: [Int]
-    /// The mean of the last seconds.
+    /// The mean count of events per second over the last seconds.
     package var perSecond: Double
     package var mix: ValueMix.Shown?
   }
@@ -218,6 +218,6 @@ package struct WallFigures: Sendable {
     return Array((told.isEmpty ? Array(rows) : Array(told)).suffix(count))
   }
 
-  /// The count of feed rows to search for the latest ones. More rows in a second are unreadable anyway.
+  /// The count of feed rows to search for the latest rows. If more rows arrive in a second, they are unreadable anyway.
   private static let searched = 256
 }

@@ -52,8 +52,8 @@ package struct CollectionMarks {
 
   // MARK: Listeners
 
-  /// The part of the collection that its listeners cover, as text; for several listeners, their count. `nil` without
-  /// listeners, or if one covers the whole collection.
+  /// The part of the collection that its listeners cover, as text. For several listeners, this is their count. `nil`
+  /// without listeners, or if one listener covers the whole collection.
   private func words(of listeners: [ListenerRecord]) -> String? {
     guard !listeners.isEmpty, !listeners.contains(where: { $0.scope == .all }) else { return nil }
     return listeners.count == 1 ? listeners[0].scope.words : "\(listeners.count) parts"
@@ -122,8 +122,8 @@ package struct CollectionMarks {
   }
 }
 
-/// The column headings above the tree, with the sign of the order, for the collection of the selection. A click on a
-/// heading sorts by it. Used by drawing and by the mouse.
+/// The column headings above the tree, with the sign of the order. They are for the collection that contains the
+/// selection. A click on a heading sorts by it. Used by drawing and by the mouse.
 package struct CollectionHeads {
   private struct Head {
     var key: RowOrder.Key
@@ -202,8 +202,8 @@ package struct CollectionHeads {
 }
 
 extension DashboardState {
-  /// The collection of the selection, or of the topmost row, if that collection's own row is off screen. `nil`
-  /// otherwise, and while a result replaces the tree.
+  /// The collection of the selection or of the topmost row, if the row of that collection is off screen. Returns `nil`
+  /// if the row is visible, and while a result replaces the tree.
   package func collectionOffScreen(_ layout: Layout) -> ResourcePath? {
     let rows = browser.rows
     guard browser.result == nil, !rows.isEmpty else { return nil }

@@ -21,7 +21,7 @@ extension DashboardState {
   /// The note that replaces the requests.
   package var requestsNote: String? { reasonAgainstRequests ?? requests.note }
 
-  /// Opens the requests and asks the server for them.
+  /// Opens the list of requests, and requests them from the server.
   mutating func openRequests() -> [Effect] {
     feed.tab = .requests
     focusPane(.feed)
@@ -41,8 +41,8 @@ extension DashboardState {
     overlay = .list(ListOverlay(content: .request(decision)))
   }
 
-  /// Handles `esc`: removes the filters. Without filters, follows the newest request. If it already follows, returns to
-  /// the events.
+  /// Handles `esc`: removes the filters. Without filters, follows the newest request. If the list already follows the
+  /// newest request, returns to the events.
   mutating func leaveRequests() {
     if requests.isFiltered {
       requests.clearFilter()

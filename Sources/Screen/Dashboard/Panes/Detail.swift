@@ -22,7 +22,7 @@ package struct Detail: Sendable {
 
   package let key: DocumentKey
   package var tab = Tab.data
-  /// The cached version of the backend.
+  /// The backend's version of the document, as cached.
   package var remote: Document? { didSet { fieldLines = nil } }
   /// The queued writes, combined into one mutation.
   package var overlay: Mutation? { didSet { fieldLines = nil } }
@@ -38,7 +38,7 @@ package struct Detail: Sendable {
   var toggled: Set<[String]> = [] { didSet { fieldLines = nil } }
   /// The version in the Diff tab; `nil` for the newest.
   package var version: Int?
-  /// The version that Diff compares with; `nil` for the version before the shown one.
+  /// The version that Diff compares with; `nil` for the version before the shown version.
   package var base: Int?
   /// Whether to wrap texts that are wider than their column.
   var wraps = false
@@ -166,7 +166,8 @@ struct WrappedField {
     lines = [line] + rows
   }
 
-  /// The part of a text that fits; for a longer text, the shown part of the line.
+  /// Splits a text. Returns the whole text if it fits into `width`. Otherwise returns the part that fits into `kept`
+  /// columns, and the rest.
   private static func split(_ text: Substring, width: Int, kept: Int) -> (Substring, rest: Substring) {
     var (columns, end, cut) = (0, text.startIndex, text.startIndex)
     while end < text.endIndex {

@@ -12,10 +12,10 @@ package enum DetailContent {
       case field(FieldTree.Line)
       case change(FieldChange)
       case version(VersionHistory.Version)
-      /// One field in three layers.
+      /// One field with its server value, its queued change and the value that listeners see.
       case layers(name: String, server: Value?, queued: String?, seen: Value?)
       case fact(String, String)
-      /// The next part of the value above.
+      /// A continuation of the value in the line above.
       case rest(String)
       case note(String)
     }
@@ -130,7 +130,8 @@ package enum DetailContent {
     return lines + conflicts
   }
 
-  /// The values that this client's writes replaced unseen, field by field, newest write first.
+  /// The values that this client's writes overwrote without having seen them. They are listed field by field, newest
+  /// write first.
   private static func conflictLines(
     _ key: DocumentKey, _ state: DashboardState, where isWanted: (WriteConflict) -> Bool
   ) -> [Line] {

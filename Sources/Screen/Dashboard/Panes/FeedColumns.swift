@@ -37,7 +37,7 @@ package struct FeedColumns {
 
   /// - Parameters:
   ///   - listeners: the names that the listener column must distinguish, which limits its width.
-  ///   - documents: the columns that the paths of their documents need.
+  ///   - documents: the width that the paths of their documents need.
   ///   - hasSources: whether a row is local, cached or pending.
   init(layoutClass: LayoutClass, width: Int, listeners: [String], documents: [Int], hasSources: Bool) {
     self.width = width
@@ -143,8 +143,8 @@ extension Value {
   }
 }
 
-/// The places of the feed's rows on a slow line while the feed follows its tail. A new row replaces the oldest row, so
-/// that no other row moves. A sign marks the newest row. Used by drawing and by the mouse.
+/// The positions of the feed's rows on a slow line while the feed follows its tail. A new row replaces the oldest row,
+/// so that no other row moves. A sign marks the newest row. Used by drawing and by the mouse.
 package struct FeedRing {
   private let height: Int
   private let count: Int

@@ -48,7 +48,7 @@ package struct Footer {
     }
   }
 
-  /// The commands that are available while an earlier moment is shown.
+  /// The commands that are available while the screen shows an earlier time.
   private static let looking: Set<String> = [
     "help", "palette", "filter", "open", "next-pane", "next-tab", "next-client",
   ]
@@ -109,7 +109,7 @@ package struct Footer {
 
   // MARK: Badges
 
-  /// The active modes that fit. The newest rows, and modes that hide them, come first.
+  /// The active modes that fit. Typed input, and modes that hide the newest rows, come first.
   private static func badges(_ state: DashboardState, _ width: Int) -> (Line, [Badge]) {
     let glyphs = state.configuration.glyphs
     var badges: [Badge] = []

@@ -5,8 +5,8 @@ import FirestoreClientState
 import FirestoreModel
 import TerminalCanvas
 
-/// A graph of the last minute. On a wide screen, spare rows of the tree show it for each listener, and pane 3 shows it
-/// for all listeners together. It moves in steps. Slow lines have no graph.
+/// A graph of the events in the last minute. On a wide screen, spare rows of the tree show one graph for each listener,
+/// and pane 3 shows one for all listeners together. A graph moves in steps. Slow lines have no graph.
 package struct ListenerGraph {
   package static let columns = 20
   /// The seconds per column.

@@ -164,7 +164,7 @@ package struct SessionBandGeometry {
     shown = state.feed.band.shown(columns: area.width - Self.start - Self.unit - legend, at: now)
   }
 
-  /// The last moment of the step in a column.
+  /// The end of the time step in a column.
   func moment(at x: Int) -> Timestamp? {
     guard let shown, shown.steps.indices.contains(x - Self.start) else { return nil }
     return shown.end(of: x - Self.start)

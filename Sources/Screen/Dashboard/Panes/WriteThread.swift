@@ -8,8 +8,8 @@ import TerminalCanvas
 
 /// The path of one write through the panes: its echo, its answer, and the listeners that it fired.
 extension DashboardState {
-  /// The write whose traces are highlighted: the selected one in the queue, or the write of the selected row in a held
-  /// feed.
+  /// The write whose traces are highlighted: the selected write in the queue, or the write of the selected row in a
+  /// held feed.
   package var threadBatch: BatchID? {
     switch focus {
     case .writes: writes.selected?.batch

@@ -8,7 +8,7 @@ package struct Coach: Hashable, Sendable {
   package enum Step: Int, Hashable, Sendable, CaseIterable { case unplug, write, plug }
 
   package private(set) var step = Step.unplug
-  /// Whether the user asked to end the guide. The same key again ends it.
+  /// Whether the user asked to end the guide. Pressing the same key again ends it.
   package private(set) var isAsked = false
 
   package init() {}
@@ -35,7 +35,7 @@ package struct Coach: Hashable, Sendable {
     return coach
   }
 
-  /// Continues the guide after another key.
+  /// Cancels the first request to end the guide, because another key was pressed.
   mutating func goOn() { isAsked = false }
 
   /// The instruction of the step, with its key and its visible effect.

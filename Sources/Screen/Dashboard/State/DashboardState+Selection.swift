@@ -93,7 +93,7 @@ extension DashboardState {
     return (detail.key, FieldPath(segments: line.path), value)
   }
 
-  /// The document in pane 0: the open document, or next to a wide tree the document under the tree's cursor.
+  /// The document in pane 0: the open document, or, next to a wide tree, the document under the tree's cursor.
   package var shownDetail: Detail? {
     if let detail { return detail }
     guard layout(size).isWide, let key = selectedKey(in: .collections) else { return nil }

@@ -8,8 +8,8 @@ package import TerminalCanvas
 
 /// The whole state of the screen. Only `update` changes it, and only `view` draws it. It has no clock, task or handle.
 ///
-/// Parts with separate rules are values with private state and transitions. The other fields are shared by several
-/// parts.
+/// Parts with separate rules are separate types with private state and transitions. The other fields are shared by
+/// several parts.
 package struct DashboardState: Sendable {
   package var configuration: DashboardConfiguration
   package internal(set) var screen: ScreenShape
@@ -34,7 +34,7 @@ package struct DashboardState: Sendable {
   package internal(set) var coach: Coach?
   package internal(set) var faults = FaultState()
   package var typing: Typing
-  /// The earlier moment that the screen shows; `nil` for the present.
+  /// The earlier time that the screen shows; `nil` if it shows the current state.
   package internal(set) var past: PastMoment?
   /// The clients that share the screen; `nil` for a single client.
   package internal(set) var clientSet: ClientSetFacts?
@@ -57,7 +57,7 @@ package struct DashboardState: Sendable {
   package static let initialEffects: [Effect] = [.client(.listCollections(below: .root))]
 }
 
-/// Widely used parts of the values above.
+/// Shortcuts to widely used properties of the parts.
 extension DashboardState {
   /// The size of the screen, as last reported.
   package var size: Size { screen.size }
@@ -102,8 +102,8 @@ package struct DashboardConfiguration: Sendable {
   package var themes: [Theme]
   package var theme: String
   package var isMouseOn: Bool
-  /// Whether selected rows are highlighted in their full width. That doubles the bytes of a move, too many for a slow
-  /// line.
+  /// Whether selected rows are highlighted in their full width. That doubles the bytes sent when the selection moves,
+  /// which are too many for a slow line.
   package var highlightsRows: Bool
   /// Whether the guide for first-time users is shown.
   package var hasCoach: Bool

@@ -103,8 +103,8 @@ extension DashboardState {
     }
   }
 
-  /// Asks for confirmation to delete all documents of the range. The user must type their count, or for production data
-  /// the name of their collection if they are in one.
+  /// Asks for confirmation to delete all documents of the range. The user must type the document count. For production
+  /// data in one collection, the user must type the collection's name instead.
   mutating func askToDeleteRange() {
     let keys = rangeKeys
     guard !keys.isEmpty else {

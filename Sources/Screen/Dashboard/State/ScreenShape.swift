@@ -53,7 +53,7 @@ package struct ScreenShape: Sendable {
     isMouseOn = preferences.isMouseOn
   }
 
-  /// Copies the terminal's half from another value.
+  /// Copies the terminal's properties from another screen.
   mutating func adoptTerminal(of other: ScreenShape) {
     size = other.size
     theme = other.theme
@@ -66,7 +66,7 @@ package struct ScreenShape: Sendable {
 
   mutating func note(isLinkSlow: Bool) { self.isLinkSlow = isLinkSlow }
 
-  /// The seconds between two updates of the figures, which themselves cost bytes on the line.
+  /// The seconds between two updates of the traffic figures. Each update itself costs bytes on the line.
   private static let trafficInterval: Int64 = 10
 
   mutating func note(_ traffic: TerminalTraffic, at time: Timestamp) {
@@ -88,7 +88,7 @@ package struct ScreenShape: Sendable {
     borders = Arrangement.Borders()
   }
 
-  /// Copies the user's half from another value.
+  /// Copies the user's arrangement of the panes from another screen.
   mutating func adoptArrangement(of other: ScreenShape) {
     isZoomed = other.isZoomed
     preset = other.preset

@@ -4,19 +4,19 @@ package import DashboardModel
 package import FirestoreModel
 import TerminalCanvas
 
-/// The dashboard over time: the present, its history, and the shown moment. Pure, like `update`. A running session and
-/// a replayed one differ only in the source of the actions.
+/// The dashboard over time: the current state, its history, and the time that the screen shows. Pure, like `update`. A
+/// running session and a replayed session differ only in the source of the actions.
 package struct DashboardSession: Sendable {
-  /// The present.
+  /// The current state and its history.
   @Boxed package private(set) var live: DashboardState
   package private(set) var log: SessionLog
   private var moment = Moment.present
-  /// The playback of a replayed session; `nil` for a running one.
+  /// The playback of a replayed session; `nil` for a running session.
   private(set) var playback: Playback?
-  /// The band of the whole replayed session.
+  /// The timeline band of the whole replayed session.
   private var wholeBand: SessionBand?
   private var now: Timestamp
-  /// The actions that changed the present since `apply` began.
+  /// The actions that changed the current state since `apply` began.
   private var happened: [Action] = []
 
   /// Starts a running session.
@@ -26,10 +26,10 @@ package struct DashboardSession: Sendable {
     now = live.now
   }
 
-  /// The shown moment. Indirect, so that a session stores one state instead of three.
+  /// The time that the screen shows. Indirect, so that a session stores one state instead of three.
   private indirect enum Moment: Sendable { case present, past(Past) }
 
-  /// The earlier moment on screen; `nil` for the present.
+  /// The earlier state on screen; `nil` while the screen shows the current state.
   private(set) var past: Past? {
     get { if case .past(let past) = moment { past } else { nil } }
     _modify {
@@ -44,7 +44,7 @@ package struct DashboardSession: Sendable {
   /// The state on screen.
   package var shown: DashboardState { past?.shown ?? live }
 
-  /// The shown moment as recorded, on a screen of the viewer's size.
+  /// The shown state as recorded, on a screen of the viewer's size.
   package var asItWas: DashboardState { past?.asItWas ?? live }
 
   /// The next time when the screen changes without an event.
@@ -81,7 +81,7 @@ package struct DashboardSession: Sendable {
       effects: effects.map { OfClient(client, $0) }, happened: happened.map { OfClient(client, $0) })
   }
 
-  /// Applies an action to the present.
+  /// Applies an action to the current state.
   private mutating func happen(_ action: Action) -> [Effect] {
     log.append(action, to: live)
     happened.append(action)
@@ -90,7 +90,7 @@ package struct DashboardSession: Sendable {
 
   // MARK: The past
 
-  /// Handles a key or the mouse on the screen of an earlier moment.
+  /// Handles a key or the mouse while the screen shows an earlier time.
   private mutating func look(_ event: InputEvent) -> [Effect] {
     guard var past else { return [] }
     var state = past.shown
@@ -116,7 +116,7 @@ package struct DashboardSession: Sendable {
     return refused ? [] : effects.filter { if case .client = $0 { false } else { true } }
   }
 
-  /// Handles the other actions while an earlier moment is shown.
+  /// Handles any other action while the screen shows an earlier time.
   private mutating func pass(_ action: Action) {
     let now = now
     switch action {
@@ -154,7 +154,7 @@ package struct DashboardSession: Sendable {
     past?.showToasts()
   }
 
-  /// Updates the facts about the moment in the header.
+  /// Updates the information about the shown time in the header.
   private mutating func tell() {
     guard let past else { return }
     var moment = PastMoment(time: past.state.now)
@@ -246,7 +246,7 @@ package struct DashboardSession: Sendable {
     }
   }
 
-  /// The last moment with that time of day, at most about a minute after the last event.
+  /// The latest time with the given time of day, at most about a minute after the last event.
   private func latest(_ milliseconds: Int) -> Timestamp {
     let last = (log[log.end - 1]?.action.time ?? now).advanced(seconds: 1)
     let offset = Int64(live.configuration.utcOffset)
@@ -297,7 +297,7 @@ package struct DashboardSession: Sendable {
 }
 
 extension DashboardSession {
-  /// Starts the replay of a recorded session at its first moment.
+  /// Starts the replay of a recorded session at its beginning.
   /// - Parameters:
   ///   - recorded: the state at the recording's start.
   ///   - viewer: the state with the screen's size, theme and keys.
@@ -321,7 +321,6 @@ extension DashboardSession {
     tell()
   }
 
-  /// Moves to a moment.
   package mutating func go(to place: TimelinePlace) {
     perform(.seek(place))
     tell()
@@ -333,7 +332,7 @@ extension InputEvent {
 }
 
 extension Effect {
-  /// Whether the effect can be performed, or silently dropped, while an earlier moment is shown.
+  /// Whether the effect can be performed, or silently dropped, while the screen shows an earlier time.
   fileprivate var isPossibleInThePast: Bool {
     switch self {
     case .client(.openDetail), .client(.closeDetail), .client(.closeWindow), .client(.listCollections),

@@ -4,8 +4,9 @@ import FirestoreClientState
 package import FirestoreModel
 
 extension DashboardState {
-  /// The next time when the screen changes without an event. If nothing on it ages, that is the outage ruler at the
-  /// full minute, so an idle dashboard does almost nothing. The owner sends `Action.tick` at that moment.
+  /// The next time when the screen changes without an event. If nothing on the screen ages, this is the next full
+  /// minute, when the outage ruler moves. So an idle dashboard does almost nothing. The owner sends `Action.tick` at
+  /// that time.
   package var nextTick: Timestamp {
     var moments = toasts.map(\.expiry)
     moments += [

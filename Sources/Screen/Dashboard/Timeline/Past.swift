@@ -3,7 +3,7 @@ import DashboardModel
 package import FirestoreModel
 import TerminalCanvas
 
-/// An earlier moment, and the viewer's changes to the screen since then.
+/// An earlier state of the session, with the viewer's changes to the screen.
 struct Past: Sendable {
   /// The interval between stored states, which keeps the replay short when going back step by step.
   private static let spacing = 64
@@ -20,7 +20,7 @@ struct Past: Sendable {
   var toasts: [Toast] = []
   private var passed: [(position: Int, frame: FrameState)] = []
 
-  /// Creates a moment. Call `move` before showing it.
+  /// Creates an earlier state. Call `move` before showing it.
   /// - Parameter viewer: the state with the screen's size, theme and keys.
   init(_ state: DashboardState, at position: Int, viewer: DashboardState, isArranged: Bool) {
     self.position = position
@@ -126,10 +126,10 @@ struct Past: Sendable {
   }
 }
 
-/// The moment on screen instead of the present.
+/// The earlier time that the screen shows instead of the present.
 package struct PastMoment: Hashable, Sendable {
   package struct Replay: Hashable, Sendable {
-    /// The count of events up to the shown moment, and the total count.
+    /// The count of events up to the shown time, and the total count.
     package var position: Int
     package var count: Int
     package var isPlaying: Bool
@@ -138,13 +138,13 @@ package struct PastMoment: Hashable, Sendable {
     package var isAtEnd: Bool
   }
 
-  /// The moment that is shown.
+  /// The time that the screen shows.
   package var time: Timestamp
-  /// The distance from the present, in this session.
+  /// The seconds between the shown time and the present; used only for the running session.
   package var secondsBehind: Int64 = 0
-  /// The count of the client's events since then, in this session.
+  /// The count of the client's events since the shown time; used only for the running session.
   package var newEvents = 0
-  /// The state of a replay; `nil` for this session.
+  /// The state of the replay; `nil` for the running session.
   package var replay: Replay?
 
   package var isReplay: Bool { replay != nil }

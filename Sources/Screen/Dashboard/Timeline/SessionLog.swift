@@ -6,7 +6,7 @@ package import FirestoreModel
 
 /// The actions of a dashboard, with starting states for replaying them. Bounded: the oldest are dropped first.
 ///
-/// A position is the count of actions since the beginning. Its state is the result of these actions.
+/// A position is the count of actions since the beginning. The state at a position is the result of these actions.
 package struct SessionLog: Sendable {
   package struct Limit: Sendable {
     /// The estimated bytes of one segment.
@@ -46,7 +46,7 @@ package struct SessionLog: Sendable {
 
   /// The first stored position.
   package var start: Int { segments.first?.start ?? 0 }
-  /// The position of the present.
+  /// The position of the current state.
   package var end: Int { segments.last.map { $0.start + $0.entries.count } ?? 0 }
   package var byteCount: Int { segments.reduce(0) { $0 + $1.byteCount } }
   /// The whole session from its beginning, if everything is stored.
@@ -117,7 +117,7 @@ package struct SessionLog: Sendable {
     snapshots(of: tag, in: position..<end).first.map { together(with: $0) }
   }
 
-  /// The places of a listener's snapshots.
+  /// The positions of a listener's snapshots.
   func snapshots(of tag: ListenerTag, in range: Range<Int>) -> [Int] {
     range.filter { position in
       guard case .client(.snapshot(let snapshot), _)? = self[position]?.action else { return false }
@@ -130,7 +130,7 @@ package struct SessionLog: Sendable {
     (self[range.upperBound]?.steps ?? steps) - (self[range.lowerBound]?.steps ?? steps)
   }
 
-  /// The position after the event with a number. The first stored event has the number 1.
+  /// The position after the event with the given number. The first stored event has the number 1.
   func position(ofStep number: Int) -> Int {
     var left = number
     for position in start..<end where self[position]?.isStep == true {
@@ -192,7 +192,7 @@ package struct SessionPart: Sendable {
 }
 
 extension DashboardSession {
-  /// The stored part of the session since a moment, or as far back as the log reaches.
+  /// The stored part of the session since a given time, or as far back as the log reaches.
   package func part(since start: Timestamp) -> SessionPart {
     let position = log.position(at: start)
     guard let base = log.base(of: position) else { return SessionPart(from: live, []) }
@@ -278,9 +278,9 @@ extension DashboardState {
   }
 
   package enum TypedText: Sendable {
-    /// Text in the palette.
+    /// Text typed in the palette.
     case command
-    /// Text in a filter, an editor or a question.
+    /// Text typed in a filter, an editor or a question.
     case content
   }
 

@@ -57,7 +57,7 @@ extension DashboardState {
   /// The default path of `evict`.
   var evictedPath: ResourcePath? { selectedKey?.path ?? selectedCollection }
 
-  /// Evicts documents from the cache. Offline, asks first, because they could not be loaded again.
+  /// Evicts documents from the cache. While offline, asks first, because the documents could not be loaded again.
   /// - Parameter age: evicts only documents that the server has not confirmed for this long.
   mutating func evict(_ scope: EvictionScope, olderThan age: Duration? = nil) -> [Effect] {
     let effect = Effect.client(.evict(scope, olderThan: age))
@@ -108,8 +108,8 @@ extension DashboardState {
     return takeDueLifetimes()
   }
 
-  /// Evicts expired documents from the cache. Does nothing offline, because they could not be loaded again, and nothing
-  /// with another program's client, which owns its cache.
+  /// Evicts expired documents from the cache. Does nothing while offline, because the documents could not be loaded
+  /// again. Does nothing with another program's client, which owns its cache.
   mutating func takeDueLifetimes() -> [Effect] {
     guard !network.isOffline, configuration.attached == nil, storage.takeDueLifetimes(at: now) else { return [] }
     return [.client(.applyLifetimes)]

@@ -96,7 +96,7 @@ extension DashboardState {
     return []
   }
 
-  /// Whether an event is news to the user. The connection's own figures are not.
+  /// Whether an event contains new information for the user. Updates of the connection's figures do not count.
   func isNews(_ event: ClientEvent) -> Bool {
     switch event {
     case .status(let status): status.isOffline != network.isOffline || status.onlineState != network.onlineState
@@ -118,7 +118,7 @@ extension DashboardState {
     }
   }
 
-  /// Whether a shown window has changed. The reply to a key is not news.
+  /// Whether a shown window has new contents for the user. The reply to a key does not count.
   private func isNews(_ documents: [Document], in tag: WindowTag) -> Bool {
     guard let path = browser.path(of: tag), let shown = browser.windows[path]?.shown, shown.tag == tag,
       let loaded = browser.windows[path]?.loaded, !loaded.isEmpty
@@ -286,7 +286,7 @@ extension DashboardState {
   /// The maximum count of a batch's documents that get a row each for the acknowledgement.
   private static let mostAcknowledged = 20
 
-  /// Reports in the feed an acknowledgement that no listener will report: of a missing document, or one without a
+  /// Adds a feed row for an acknowledgement that no listener will report, because the document is missing or has no
   /// listener.
   private mutating func note(_ answer: WriteAnswer, to document: WrittenDocument) {
     let echoes = feed.echoes(of: answer.batch, in: document.key)

@@ -141,7 +141,7 @@ extension DashboardState {
     focus = all[((index + step) % all.count + all.count) % all.count]
   }
 
-  /// The panes that `tab` visits: all existing ones. The focused pane is always visible.
+  /// The panes that `tab` visits: all panes that exist. The focused pane is always visible.
   var visiblePanes: [Pane] {
     [.collections, .writes, .network, .detail, .feed].filter { $0 != .detail || detail != nil }
   }
@@ -152,7 +152,8 @@ extension DashboardState {
     show(Detail.Tab(rawValue: (tab.rawValue + step + count) % count) ?? .data)
   }
 
-  /// Shows the connections. A dashboard keeps its database, because listeners, queue and history belong to it.
+  /// Shows the connections. A dashboard cannot switch to another database, because its listeners, queue and history
+  /// belong to the current one.
   mutating func tellConnections() {
     let names = configuration.connections
     toast(.info, "hearth --connection NAME opens another: \(names.joined(separator: ", ")).")

@@ -36,7 +36,7 @@ extension DashboardState {
 extension HostEvent {
   /// Whether stepping from event to event stops at the action.
   var isStep: Bool { if case .transferring = self { false } else { true } }
-  /// Whether the event is news to the user. Replies to keys and this program's messages are not.
+  /// Whether the event contains new information for the user. Replies to keys and this program's messages do not count.
   var isNews: Bool {
     switch self {
     case .marked, .transferring, .transferred: true

@@ -55,7 +55,7 @@ extension DashboardState {
     return run(key)
   }
 
-  /// Handles a key on the screen itself. Digits can start a row number for `G`.
+  /// Handles a key while no overlay is open. Digits can start a row number for `G`.
   private mutating func pressOnScreen(_ key: Key) -> [Effect] {
     if focus == .collections { browser.destination = nil }
     if typing.takeDigit(key.typedCharacter) { return [] }
@@ -230,7 +230,7 @@ extension DashboardState {
     return isDouble ? run(Key(.enter)) : []
   }
 
-  /// Whether a column of the feed shows the listener's name. A second click there shows its result.
+  /// Whether a column of the feed shows the listener's name. A second click there shows the listener's result.
   private func isListenerName(at column: Int, _ layout: Layout) -> Bool {
     let columns = FeedColumns(self, layout.layoutClass, width: layout.content(of: .feed).width)
     let start = columns.lead + columns.time + columns.gap
@@ -246,7 +246,7 @@ extension DashboardState {
   }
 
   /// Selects the row of a pane's list at a row of the screen.
-  /// - Returns: whether there is one.
+  /// - Returns: whether the list has a row there.
   private mutating func select(at y: Int, of pane: Pane, _ geometry: PaneGeometry) -> Bool {
     let row = y - geometry.rows.y
     guard 0..<geometry.rows.height ~= row else { return false }

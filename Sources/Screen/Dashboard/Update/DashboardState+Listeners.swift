@@ -42,8 +42,8 @@ extension DashboardState {
     return [.client(.unlisten(tag))]
   }
 
-  /// Replaces a listener. The new one takes over the old one's rows. If query and options are equal, only the name
-  /// changes.
+  /// Replaces a listener. The new listener takes over the rows of the old one. If query and options are equal, only the
+  /// name changes.
   mutating func replace(_ tag: ListenerTag, with definition: ListenerDefinition) -> [Effect] {
     guard let old = listening[tag] else {
       return listen(to: definition.query, name: definition.name, definition.options)
@@ -165,13 +165,13 @@ extension DashboardState {
     return query.map { [.client(.preview($0))] } ?? []
   }
 
-  /// Stores the preview, if its query is still the one in the editor.
+  /// Stores the preview, if its query is still the query in the editor.
   mutating func receive(_ preview: Result<QueryPreview, RPCStatus>, about query: Query) {
     guard overlay?.editor?.previewed == query else { return }
     overlay?.editor?.preview = preview
   }
 
-  /// Records that documents have changed, so the count may be outdated.
+  /// Records that documents have changed, so the preview's count may be outdated.
   mutating func notePreviewChange() {
     guard let editor = overlay?.editor, editor.previewed != nil, editor.recountAt == nil else { return }
     let recountAt = now.advanced(seconds: 1)

@@ -33,7 +33,7 @@ extension DashboardState {
     return [.client(.setNetwork(enabled: false))]
   }
 
-  /// The effect that ends `goOffline`, if it is due.
+  /// The effect that switches the network on again after `goOffline`, if it is due.
   mutating func takeNetworkReturn() -> [Effect] {
     guard outages.takeReturn(at: now) else { return [] }
     return network.isNetworkEnabled ? [] : [.client(.setNetwork(enabled: true))]
@@ -60,7 +60,7 @@ extension DashboardState {
     _ = outages.changeLast { if $0.end == nil { $0.noteRow(next) } }
   }
 
-  /// Updates the current summary and its row.
+  /// Updates the summary of the current reconnection and its feed row.
   mutating func noteReconnection(_ change: (inout Reconnection) -> Void) {
     guard let reconnection = outages.changeLast(change) else { return }
     if let row = reconnection.row { feed.retell(row, as: text(of: reconnection)) }
@@ -87,7 +87,7 @@ extension DashboardState {
       first: first, last: reconnection.row, name: "reconnection \(clock(of: reconnection))")
   }
 
-  /// Dismisses the card on a key; `enter` in the feed shows only the card's rows.
+  /// Dismisses the card when a key is pressed. Pressing `enter` in the feed then shows only the card's rows.
   /// - Returns: whether the card handled the key.
   mutating func answerCard(_ key: Key) -> Bool {
     guard let card = outages.card else { return false }

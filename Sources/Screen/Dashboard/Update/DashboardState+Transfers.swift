@@ -11,7 +11,7 @@ extension DashboardState {
   /// The object of an export: the document under the cursor, or the collection.
   var exportedPath: ResourcePath? { selectedKey?.path ?? selectedCollection }
 
-  /// The reason why no transfer is possible now; `nil` if one is.
+  /// The reason why no transfer is possible now; `nil` if a transfer can start.
   var reasonAgainstTransfer: String? {
     if let transfer = storage.transfers.running { return "\(transfer.request.title) is still running" }
     return network.isNetworkEnabled ? nil : "you are offline: import and export need the server. Go online first"
@@ -96,7 +96,7 @@ extension DashboardState {
 }
 
 extension Transfers {
-  /// The dialog of the transfer; `nil` before the first.
+  /// The dialog of the transfer; `nil` before the first transfer.
   fileprivate var decision: Decision? {
     switch self {
     case .none: nil

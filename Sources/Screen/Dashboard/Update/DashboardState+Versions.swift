@@ -6,7 +6,7 @@ import FirestoreQuery
 
 /// The stored versions of observed documents.
 extension DashboardState {
-  /// Stores the documents of listeners' rows. Each row then has the number of its version.
+  /// Stores the documents of listeners' rows as versions, and sets the version number of each row.
   mutating func note(_ rows: inout [FeedRow]) {
     for index in rows.indices {
       let row = rows[index]
@@ -63,7 +63,8 @@ extension DashboardState {
     return effects
   }
 
-  /// The version in the open document: the selected row's in its history, else the difference's.
+  /// The shown version of the open document. In the history, this is the version of the selected line, otherwise the
+  /// version in the Diff tab.
   private var shownVersion: VersionHistory.Version? {
     guard let detail else { return nil }
     if detail.tab == .history, case .version(let version)? = selectedLine?.content { return version }
@@ -105,7 +106,7 @@ extension DashboardState {
   /// Shows the history of the write that caused the shown version.
   mutating func openVersionWrite() { versionJourney.map { openWrite($0.row) } }
 
-  /// Compares with an older or newer version. At the newest, Diff follows new versions.
+  /// Compares with an older or newer version. At the newest version, Diff follows new versions.
   mutating func stepVersion(by step: Int) {
     guard let detail else { return }
     let ids = versions.versions(of: detail.key).map(\.id)

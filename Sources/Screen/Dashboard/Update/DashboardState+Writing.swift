@@ -7,7 +7,7 @@ import FirestoreModel
 import FirestoreQuery
 
 extension DashboardState {
-  /// The limit of a listener on a large collection, from its start. The editor can raise it.
+  /// The initial limit of a listener on a large collection. The editor can raise it.
   private static let listenLimit = 1000
 
   mutating func toggleListener() -> [Effect] {
@@ -48,7 +48,7 @@ extension DashboardState {
     overlay = .list(ListOverlay(content: .newMenu(items)))
   }
 
-  /// Opens the collection so that the new document is visible, and an editor of its fields.
+  /// Opens the collection, so that the new document will be visible, and an editor for the document's fields.
   mutating func create(_ subject: FieldEdit.Subject, in path: ResourcePath) -> [Effect] {
     if configuration.isReadOnly {
       toast(.warning, readOnlyReason)
@@ -146,7 +146,7 @@ extension DashboardState {
 }
 
 extension DashboardState {
-  /// Sends the chosen rejected writes again. If none is chosen, skips the wait before the next attempt.
+  /// Sends the chosen rejected writes again. If no write is chosen, skips the wait before the next attempt.
   mutating func sendNow() -> [Effect] {
     let rejected = writes.chosen.filter(\.isRejected).map(\.batch)
     guard !rejected.isEmpty else { return [.client(.retryNow)] }

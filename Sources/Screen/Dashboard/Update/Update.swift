@@ -10,7 +10,7 @@ package import TerminalCanvas
 package enum Action: Sendable {
   /// A key, the mouse, a paste, a resize or a focus change.
   case input(InputEvent, at: Timestamp)
-  /// The moment of `DashboardState.nextTick` has come.
+  /// The time `DashboardState.nextTick` has been reached.
   case tick(Timestamp)
   /// An event of the client.
   case client(ClientEvent, at: Timestamp)
@@ -24,7 +24,7 @@ package enum Action: Sendable {
   case listen(Query, name: String, ListenerOptions, at: Timestamp)
   /// The program starts those listeners of earlier sessions or files that are not open.
   case open([ListenerDefinition], at: Timestamp)
-  /// Replaces the listeners by these.
+  /// Replaces the dashboard's listeners by the given ones.
   case adopt([ListenerRecord], at: Timestamp)
   /// The user's files changed, or the terminal reported its background.
   case configured(DashboardPreferences, at: Timestamp)

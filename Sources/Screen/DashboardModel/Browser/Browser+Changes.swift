@@ -4,17 +4,19 @@ import FirestoreQuery
 
 /// The effects of changed documents on the tree: their marks, and the statistics of their fields.
 extension Browser {
-  /// The time when the tint of a change fades: within 3 s, at a full second, so that it shares the clock's frame.
+  /// The time when the tint of a change fades: within 3 s, at a full second, so that the fading and the clock share one
+  /// frame.
   private static func fading(from now: Timestamp) -> Timestamp { Timestamp(seconds: now.seconds &+ 3) }
 
-  /// Samples documents from another part of the collection. They decide the columns.
+  /// Samples documents from another part of the collection. These documents decide the columns.
   mutating func noteContents(_ documents: [Document], in path: ResourcePath) {
     for document in documents { statistics[path, default: FieldStatistics()].note(document) }
     columns[path, default: TreeColumns()].decide(for: documents, statistics[path] ?? FieldStatistics())
   }
 
   /// Marks the changes of the shown documents.
-  /// - Parameter edge: the place of the window if it was full. A document that enters at its edge is not new.
+  /// - Parameter edge: the place of the window if the window was full. A document that enters at the window's edge is
+  ///   not new.
   package mutating func mark(
     changesFrom window: CollectionWindow, to new: [Document], cutAt edge: CollectionWindow.Request?, at now: Timestamp
   ) {
@@ -47,7 +49,7 @@ extension Browser {
     }
   }
 
-  /// Whether a document entered a full window because another one left it.
+  /// Whether a document entered a full window because another document left the window.
   private func isOutside(_ document: Document, of old: [Document], _ edge: CollectionWindow.Request?) -> Bool {
     guard let edge, let first = old.first, let last = old.last else { return false }
     switch edge.place {

@@ -41,9 +41,9 @@ package struct Browser: Sendable {
   package var anchor: Item?
   /// The root collections; `nil` until they are known.
   package var roots: [String]?
-  /// The error of the backend's last attempt to list them.
+  /// The error of the backend's last attempt to list the root collections.
   package var rootsFailure: RPCStatus?
-  /// The same error if the server was unreachable, else `nil`.
+  /// The error in `rootsFailure` if the server was unreachable, else `nil`.
   package var rootsOutage: RPCStatus? {
     rootsFailure.flatMap { [.unavailable, .deadlineExceeded].contains($0.code) ? $0 : nil }
   }
@@ -174,7 +174,7 @@ package struct Browser: Sendable {
     return WindowTag(nextTag)
   }
 
-  /// Requests a window. The shown one stays until it arrives.
+  /// Requests a window. The current window stays on screen until the new one arrives.
   package mutating func open(
     _ path: ResourcePath, at place: CollectionWindow.Place, landing: CollectionWindow.Landing, limit: Int,
     offset: Int? = nil, in database: DatabaseID

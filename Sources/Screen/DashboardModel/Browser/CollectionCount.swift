@@ -2,8 +2,8 @@
 import ClientPort
 package import FirestoreModel
 
-/// A collection's document count: the server's, with the time when it was last right, or the cache's if the server is
-/// unreachable.
+/// A collection's document count: the server's count with the time when it was last correct, or the cache's count if
+/// the server is unreachable.
 package struct CollectionCount: Hashable, Sendable {
   package struct Known: Hashable, Sendable {
     package let number: Int
@@ -71,7 +71,8 @@ package enum CountAge {
   }
 }
 
-/// Requests to repeat after commits: each immediately, then at most ten times a second, however many commits there are.
+/// Requests to repeat after commits. Each request is sent immediately, and then at most ten times a second, however
+/// many commits there are.
 package struct Renewals: Sendable {
   package enum Question: Hashable, Sendable {
     case count(ResourcePath)
@@ -98,7 +99,7 @@ package struct Renewals: Sendable {
   /// The time when the next request is due.
   package var next: Timestamp? { waiting.lazy.compactMap { asked[$0] }.min() }
 
-  /// Sends requests now, or when each can be repeated.
+  /// Sends each request now, or as soon as it may be repeated.
   package mutating func ask(_ questions: some Sequence<Question>, at now: Timestamp) -> [Effect] {
     asked = asked.filter { $1 > now || waiting.contains($0) }
     var effects: [Effect] = []

@@ -72,7 +72,7 @@ package struct SearchRun: Sendable {
   /// Searches a page.
   /// - Parameters:
   ///   - page: the documents of the page as the client sees them.
-  ///   - count: the count of documents that were read for it.
+  ///   - count: the count of documents that were read for the page.
   ///   - isLast: whether this is the last page.
   package mutating func look(
     at page: [Document], of count: Int, isLast: Bool, isFromCache: Bool

@@ -4,9 +4,9 @@ import FirestoreClientState
 package import FirestoreModel
 package import FirestoreQuery
 
-/// The loaded part of a collection: about two screens of documents in the order of their names or of a field. Moving
-/// past its edge opens another window, so a collection of a million documents costs as much as one of fifty. The client
-/// sorts small collections in any order. A search holds its matches.
+/// The loaded part of a collection: about two screens of documents, sorted by name or by a field. Moving past its edge
+/// opens another window, so a collection of a million documents costs as much as one of fifty. The client sorts small
+/// collections in any order. During a search, the window holds the matches.
 package struct CollectionWindow: Sendable {
   /// The place of a window in its collection.
   package enum Place: Hashable, Sendable {
@@ -46,7 +46,7 @@ package struct CollectionWindow: Sendable {
   package var filter: BrowserFilter? { didSet { sift() } }
   /// The filter while you type it. It applies to loaded documents and sends no query.
   package var preview: RowFilter? { didSet { sift() } }
-  /// The display order of the documents, unless the filter has its own.
+  /// The display order of the documents, unless the filter defines the order.
   package var order = RowOrder.id { didSet { sift() } }
   /// The search through the whole collection, if the filter needs one.
   package internal(set) var search: CollectionSearch?
@@ -99,7 +99,8 @@ package struct CollectionWindow: Sendable {
   /// Whether there are more documents than the client can sort.
   package var isOutgrown: Bool { isSortedHere && shownOrder.isField && (hasBefore || hasAfter) }
 
-  /// The document where a window starts or ends. A query in the order of a field needs its values.
+  /// The document where a window starts or ends. A query that sorts by a field needs the document's value of that
+  /// field.
   func anchor(of place: Place) -> Document? {
     switch place {
     case .start, .end: nil
@@ -166,7 +167,7 @@ package struct CollectionWindow: Sendable {
     func bound(_ id: String) -> Bound {
       Bound(values: [.reference(database, DocumentKey(unchecked: path.appending(id)))], isInclusive: true)
     }
-    /// The bound at a document; in the order of a field, at its value.
+    /// The bound at a document. In the order of a field, the bound is at the document's value of that field.
     func bound(at key: DocumentKey) -> Bound? {
       guard case .field(let path) = order.key else { return bound(key.documentID) }
       guard let value = anchor?.data?[path] else { return nil }
@@ -256,7 +257,7 @@ package struct RowOrder: Hashable, Sendable {
     }
   }
 
-  /// The orderings of a query for this order; by id if queries cannot use it.
+  /// The orderings of a query for this order. If queries cannot use the order, they are sorted by id.
   package var orderBy: [OrderBy] {
     switch key {
     case .id: [OrderBy(.documentID, direction)]

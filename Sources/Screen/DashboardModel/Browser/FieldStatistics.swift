@@ -44,7 +44,7 @@ package struct FieldStatistics: Sendable {
     }
   }
 
-  /// Samples the field of a document's change.
+  /// Samples the field that a change affected.
   package mutating func note(_ change: FieldChange) {
     let name = change.path.first
     guard fields[name] != nil || fields.count < Self.mostFields else { return }
@@ -158,11 +158,11 @@ extension FieldStatistics.Kind {
   }
 }
 
-/// The fields of some documents, each with its type and the common facts of its values: a collection at a glance.
+/// The fields of some documents, each with its type and a summary of its values.
 package struct CollectionSummary: Sendable {
-  /// Common facts of a field's values.
+  /// A summary of a field's values.
   package enum Values: Sendable {
-    /// The most frequent values, and the count of documents with others.
+    /// The most frequent values, and the count of documents with other values.
     case frequent([Count], others: Int)
     case numbers(least: Double, median: Double, most: Double)
     case times(first: Timestamp, last: Timestamp)
@@ -188,7 +188,7 @@ package struct CollectionSummary: Sendable {
     package var values: Values
   }
 
-  /// The count of documents that are read, cheap compared with a frame.
+  /// The maximum count of documents to read. Reading this many takes little time compared with drawing a frame.
   private static let most = 200
   private static let mostValues = 4
 

@@ -9,7 +9,7 @@ package import LinearPatterns
 ///     word "two words" ^beginning ~letters /re/ field:value field:>5 field:~part field:/re/ !term
 ///
 /// Capital letters in a word or pattern make it case-sensitive. Values have the syntax of conditions (`ValueReader`),
-/// up to the next blank. Comparison follows Firestore: values of the same type, and numbers as numbers.
+/// up to the next blank. As in Firestore, only values of the same type are compared, and numbers are compared by value.
 package struct RowFilter: Hashable, Sendable {
   package struct Term: Hashable, Sendable {
     package var condition: Condition
@@ -55,7 +55,7 @@ package struct RowFilter: Hashable, Sendable {
     self.terms = terms
   }
 
-  /// - Throws: the error in the text, with its place.
+  /// - Throws: the error in the text, with its position.
   package init(_ text: String, in database: DatabaseID) throws(TextError) {
     var parser = FilterParser(text, in: database)
     self.init(text: text, terms: try parser.terms())
@@ -123,7 +123,7 @@ extension FieldFilter {
 }
 
 extension Document {
-  /// The field as text; for an array, the text of each element.
+  /// The field as text. An array gives the text of each element.
   fileprivate func texts(at path: FieldPath) -> [String] {
     switch data?[path] {
     case nil: []

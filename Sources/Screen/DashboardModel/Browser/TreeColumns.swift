@@ -8,7 +8,7 @@ package struct TreeColumns: Sendable {
   package struct Column: Hashable, Sendable {
     package var name: String
     package var width: Int
-    /// Whether the column takes the rest of the row, if that is less than its width.
+    /// Whether the column takes the rest of the row if the rest is narrower than the column.
     var isText: Bool
     package var isNumber = false
     /// The maximum width with spare room, reserved for longer future values.
@@ -45,8 +45,8 @@ package struct TreeColumns: Sendable {
   /// The hue of each value, for fields with few values.
   private var hues: [String: [String: Int]] = [:]
 
-  /// Decides on columns for documents from another place, or when their count has grown much. Existing columns keep
-  /// their place.
+  /// Chooses the columns when the documents come from another part of the collection, or when their count has grown
+  /// considerably. Existing columns do not move.
   package mutating func decide(for documents: [Document], _ statistics: FieldStatistics) {
     guard !documents.isEmpty else { return }
     // The first documents with enough information fix the widths.
@@ -67,7 +67,7 @@ package struct TreeColumns: Sendable {
     return picked == nil && statistics.changing.contains { !leading.contains($0) }
   }
 
-  /// Shows the fields that you picked; with `nil`, the most informative ones again.
+  /// Shows the fields that you picked. With `nil`, shows the most informative fields again.
   package mutating func pick(_ names: [String]?, _ documents: [Document], _ statistics: FieldStatistics) {
     picked = names
     columns = []
@@ -110,7 +110,7 @@ package struct TreeColumns: Sendable {
     return Column(name: name, width: 0, isText: isText, isNumber: isNumber, reserve: reserve)
   }
 
-  /// Keeps the order of the other fields that are not columns now, and appends new ones.
+  /// Keeps the order of the other fields that are not columns now, and appends new fields.
   private mutating func arrangeOthers(_ statistics: FieldStatistics) {
     let shown = Set(columns.map(\.name))
     let known = picked == nil ? others.map(\.name) : []
@@ -175,7 +175,7 @@ package struct TreeColumns: Sendable {
 extension TreeColumns {
   private static let leastText = 5
 
-  /// Moves the reserve of a column to another whose values need it now.
+  /// Moves the reserve of a column to another column whose values need it now.
   private static func share(_ shown: inout [Column]) {
     for index in shown.indices where !shown[index].isText {
       var lacking = shown[index].natural - shown[index].width

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One client's view of all clients on the screen. Refreshed before each of its keys.
+/// One client's view of all clients on the screen. Refreshed before the client handles a key.
 package struct ClientSetFacts: Hashable, Sendable {
   package struct Client: Hashable, Sendable {
     package var name: String

@@ -9,20 +9,20 @@ package struct EditConflict: Equatable, Sendable {
   package enum Again: Equatable, Sendable {
     /// The edited text, merged with the other clients' changes.
     case text(EditRequest)
-    /// The field editor over the other clients' version of the document; `nil` if it was deleted.
+    /// The field editor over the other clients' version of the document; `nil` if the document was deleted.
     case fields(over: Fields?)
   }
 
   package var key: DocumentKey
   /// Every field that either side changed.
   package var fields: [WriteConflict.Field]
-  /// Whether the document was deleted meanwhile.
+  /// Whether the document was deleted while it was edited.
   package var isDeleted: Bool
-  /// Writes all edited fields over the other clients' values.
+  /// The mutations that write all edited fields over the other clients' values.
   package var overwriting: [Mutation]
-  /// Writes the edited fields that no other client changed; empty if there are none.
+  /// The mutations that write the edited fields which no other client changed; empty if there are none.
   package var keepingTheirs: [Mutation]
-  /// Replaces the document with the edited text.
+  /// The mutations that replace the document with the edited text.
   package var replacing: [Mutation]
   /// The edit to resume, with the other clients' changes.
   package var again: Again

@@ -194,7 +194,8 @@ extension Decision {
   private static func text(_ value: Value?) -> String { value.map(ValueText.short) ?? "nothing" }
 }
 
-/// Information in the same form that needs no decision: the effect of a write, and the outcome of an outage.
+/// Information that has the form of a decision but offers no choice: the effect of a write, or the outcome of an
+/// outage.
 extension Decision {
   /// The effect of a batch, field by field, and its progress.
   /// - Parameter now: returns the current version of a document.

@@ -56,14 +56,14 @@ package struct Toast: Hashable, Sendable {
     self.shownAt = shownAt
   }
 
-  /// The time when the toast disappears: after 2 s, errors and warnings after 4 s. That is long enough to read a line,
-  /// as lazygit's users agree.
+  /// The time when the toast disappears: after 2 s, or after 4 s for errors and warnings. That is long enough to read a
+  /// line, as lazygit's users agree.
   package var expiry: Timestamp { shownAt.advanced(seconds: kind == .info ? 2 : 4) }
 }
 
 /// The connection to another program whose client the dashboard shows. The configuration names the program.
 package struct AttachmentState: Sendable {
-  /// The reason why the program sends no more events; `nil` while it does.
+  /// The reason why the program sends no more events; `nil` while the program still sends events.
   package private(set) var end: String?
   /// The count of snapshots that the program did not send.
   package private(set) var missedSnapshots = 0
@@ -73,7 +73,7 @@ package struct AttachmentState: Sendable {
   package var isOver: Bool { end != nil }
 
   /// Ends the connection once. Only the first reason counts.
-  /// - Returns: whether this ended it.
+  /// - Returns: whether this call ended the connection.
   package mutating func end(because reason: String) -> Bool {
     guard end == nil else { return false }
     end = reason

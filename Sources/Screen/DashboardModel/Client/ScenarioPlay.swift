@@ -117,7 +117,7 @@ package struct ScenarioPlay: Hashable, Sendable {
 package enum ScenarioControl: Hashable, Sendable {
   /// Run the next step.
   case next
-  /// Pause before the next step, or continue. If each step needs a key, run one.
+  /// Pause before the next step, or continue. If each step needs a key, run one step.
   case toggle
   case faster, slower
   case pace(Duration)

@@ -49,8 +49,8 @@ package struct StorageState: Sendable {
 
   package mutating func note(_ notice: StorageNotice) { self.notice = notice }
 
-  /// Records which process has the data open. A change of the process explains a short delay.
-  /// - Returns: the change as text, or `nil`.
+  /// Records which process has the data open. When another process takes over, requests can be delayed briefly.
+  /// - Returns: the change of the process as text, or `nil` if nothing changed.
   package mutating func note(_ peers: DataPeers) -> String? {
     self.peers = peers
     // Reported as the reason of the outage that it causes, if it lasts.

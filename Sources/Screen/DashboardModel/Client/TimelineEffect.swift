@@ -5,7 +5,7 @@ package import FirestoreModel
 /// A move of the screen through the session's history. Performed by `DashboardSession`.
 package enum TimelineEffect: Equatable, Sendable {
   case earlier, later
-  /// Show the moment after the previous snapshot of the listener, or after its next one.
+  /// Show the state after the previous snapshot of the listener, or after its next snapshot.
   case earlierSnapshot(ListenerTag)
   case laterSnapshot(ListenerTag)
   case seek(TimelinePlace)
@@ -14,7 +14,7 @@ package enum TimelineEffect: Equatable, Sendable {
   case togglePlaying, faster, slower
 }
 
-/// Starts or ends a recording of the session. The command performs it because it has the files.
+/// Starts or ends a recording of the session. The command performs this effect, because the command has the files.
 package enum RecordingEffect: Equatable, Sendable {
   case start(String)
   case stop
@@ -26,16 +26,17 @@ package enum RecordingEffect: Equatable, Sendable {
   case shot(String, without: String?)
 }
 
-/// A moment in the notation of commands.
+/// A position in the session, in the notation of commands.
 package enum TimelinePlace: Equatable, Sendable {
   case start, end
-  /// A time of day since midnight, in the session's zone; `milliseconds` is the last millisecond of the moment.
+  /// A time of day since midnight, in the session's zone. `milliseconds` is the last millisecond that the typed time
+  /// includes.
   case timeOfDay(milliseconds: Int)
   /// A time before the shown moment.
   case ago(seconds: Int)
   /// An event, counted from 1.
   case event(Int)
-  /// A moment of the session.
+  /// A time in the session.
   case moment(Timestamp)
 
   /// Reads `12:04:16`, `12:04`, `12:04:16.250`, `-30s`, `-5m`, `42`, `start` and `end`.
@@ -115,7 +116,7 @@ package struct Playback: Sendable {
 
   package var speed: Speed
   package private(set) var isPlaying: Bool
-  /// A present time, and the recorded moment that was shown then.
+  /// A time on the viewer's clock, and the recorded time that the screen showed then.
   private var anchor: (now: Timestamp, shown: Timestamp)?
 
   package init(speed: Speed, isPlaying: Bool) {
@@ -137,7 +138,7 @@ package struct Playback: Sendable {
     if isPlaying { anchor = (now, shown) }
   }
 
-  /// The recorded moment that is due now; `nil` at the highest speed.
+  /// The recorded time that is due now; `nil` at the highest speed.
   package func target(at now: Timestamp) -> Timestamp? {
     guard case .times(let factor) = speed, let anchor else { return nil }
     let passed = Double(Swift.max(0, now.microseconds &- anchor.now.microseconds)) * factor

@@ -9,7 +9,7 @@ package struct FieldTree {
     package var name: String
     package var server: Value?
     package var local: Value?
-    /// `nil` for a leaf.
+    /// Whether the field is unfolded; `nil` for a leaf.
     package var isOpen: Bool?
 
     package enum Change: Hashable { case none, added, modified, removed }
@@ -38,7 +38,7 @@ package struct FieldTree {
     (self.folding, self.toggled) = (folding, toggled)
   }
 
-  /// Containers with more entries start folded, unless one of their values changed.
+  /// Containers with more entries than this start folded, unless one of their values changed.
   private static let smallContainer = 4
 
   package func lines(server: Fields?, local: Fields?) -> [Line] {
@@ -117,9 +117,9 @@ package struct FieldTree {
 /// One field that differs between two versions of a document.
 package struct FieldChange {
   package var path: FieldPath
-  /// `nil` for an added field.
+  /// The old value; `nil` for an added field.
   package var old: Value?
-  /// `nil` for a removed field.
+  /// The new value; `nil` for a removed field.
   package var new: Value?
 
   /// The changed leaves in field order. Maps are compared field by field, arrays as a whole.

@@ -25,7 +25,7 @@ package struct ResultColumns: Sendable {
   private static let usualText = 9
   /// The count of documents that determine the widths.
   private static let sample = 200
-  /// A decision on fewer documents is repeated when there are more.
+  /// The columns are chosen again if they were chosen from fewer documents than this and more documents have arrived.
   private static let settled = 4
 
   package private(set) var columns: [Column] = []
@@ -35,7 +35,7 @@ package struct ResultColumns: Sendable {
   private let constant: [FieldPath]
   private let directions: [FieldPath: OrderBy.Direction]
   private var decidedFor = 0
-  /// The fields that were seen to change, in the order in which they began to.
+  /// The fields that were seen to change, in the order of their first change.
   private var changing: [String] = []
 
   init(_ query: Query) {

@@ -5,7 +5,7 @@ package import FirestoreQuery
 package import TerminalCanvas
 
 /// The result of a listener or of a one-time query in place of the tree: its cursor and its recent additions, changes
-/// and removals. The documents are the listener's (`CachedResult`), or the answer's.
+/// and removals. The documents come from the listener (`CachedResult`) or from the answer to the query.
 package struct ResultView: Sendable {
   package enum Source: Hashable, Sendable {
     case listener(ListenerTag)
@@ -33,9 +33,9 @@ package struct ResultView: Sendable {
   /// The document that left the result last.
   package struct Departure: Hashable, Sendable {
     package var key: DocumentKey
-    /// Its former place, counted from 1.
+    /// The former place of the document in the result, counted from 1.
     package var place: Int?
-    /// The reason: `deleted`, `beyond the limit`, `status "new"→"paid"`.
+    /// The reason why the document left: `deleted`, `beyond the limit`, `status "new"→"paid"`.
     package var reason: String
     package var time: Timestamp
   }
@@ -47,7 +47,7 @@ package struct ResultView: Sendable {
   package private(set) var answer = Answer.waiting
   package private(set) var marks: [DocumentKey: Mark] = [:]
   package private(set) var departure: Departure?
-  /// The count of further documents that left with it.
+  /// The count of other documents that left the result at the same time.
   package private(set) var otherDepartures = 0
 
   package init(_ source: Source, _ query: Query) {
@@ -139,7 +139,7 @@ package struct ResultView: Sendable {
     }
   }
 
-  /// The view without recent changes, for another moment of the session.
+  /// The view without recent changes, for another time of the session.
   package var withoutNews: ResultView {
     var view = self
     (view.marks, view.departure, view.otherDepartures) = ([:], nil, 0)
@@ -170,7 +170,7 @@ package struct ResultKeys: RandomAccessCollection {
 
 /// The documents of a listener's result in the order of its query, built from its snapshots.
 package struct CachedResult: Sendable {
-  /// The maximum count of stored documents. The client stores a larger result too, but not its order here.
+  /// The maximum count of stored documents. The client caches a larger result too, but its order is not stored here.
   package static let most = 100_000
 
   package private(set) var documents: DocumentSet

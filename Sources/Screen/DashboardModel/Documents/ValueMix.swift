@@ -3,7 +3,7 @@ package import FirestoreModel
 
 /// Document counts of a result by the value of a field with few values, such as a state.
 ///
-/// Counted exactly, from each change. A partially known result has no mix.
+/// The counts are exact, because each change is counted. A partially known result has no mix.
 package struct ValueMix: Sendable {
   /// The shown field, and the document count of each value in value order.
   package struct Shown: Hashable, Sendable {
@@ -55,7 +55,7 @@ package struct ValueMix: Sendable {
     (document.data?.fields.entries ?? []).prefix(mostFields).map { ($0.name, text(of: $0.value)) }
   }
 
-  /// The text of a value that may be one of few; `nil` otherwise.
+  /// The text of a value if it may be one of few values; `nil` otherwise.
   private static func text(of value: Value) -> String? {
     switch value {
     case .string(let text) where !text.isEmpty && text.utf8.count <= longestValue: text

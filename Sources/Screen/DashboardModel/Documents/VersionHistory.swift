@@ -69,7 +69,7 @@ package struct VersionHistory: Sendable {
   }
 
   /// Stores a version, unless it equals the newest one of its document or is older than the server's last one.
-  /// - Returns: the number of the stored version; `nil` if it was out of date.
+  /// - Returns: the number of the stored version; `nil` if the given version was out of date.
   @discardableResult
   package mutating func note(_ version: Version) -> Int? {
     if let newest = newest(of: version.key) {

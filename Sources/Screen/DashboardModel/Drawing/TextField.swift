@@ -22,7 +22,7 @@ package struct TextField: Hashable, Sendable {
     self.keepsLines = keepsLines
   }
 
-  /// The same text, selected as a whole unless it is empty.
+  /// A copy of the text field with the whole text selected, unless it is empty.
   package func selected() -> TextField {
     var field = self
     field.isSelected = !isEmpty
@@ -48,7 +48,7 @@ package struct TextField: Hashable, Sendable {
     characters += tail
   }
 
-  /// Applies an editing key. Returns whether the key is one.
+  /// Applies an editing key. Returns whether the key is an editing key.
   package mutating func edit(_ key: String) -> Bool {
     if isSelected, Self.deletions.contains(key) {
       replaceSelection()
@@ -100,7 +100,7 @@ package struct TextField: Hashable, Sendable {
     return (texts, before.count(where: \.isNewline), position - start)
   }
 
-  /// Moves the insertion point to the same column of another line, or to its end.
+  /// Moves the insertion point to the same column of another line, or to the end of that line.
   package mutating func moveLine(by step: Int) {
     isSelected = false
     let (texts, line, column) = lines

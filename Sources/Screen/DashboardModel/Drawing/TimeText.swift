@@ -2,12 +2,12 @@
 package import FirestoreModel
 
 extension Timestamp {
-  /// Seconds can be any 64-bit number in a document, so the sum wraps instead of trapping.
+  /// Adds seconds to the time. A document can have any 64-bit number of seconds, so the sum wraps instead of trapping.
   package func advanced(seconds amount: Int64) -> Timestamp {
     Timestamp(seconds: seconds &+ amount, nanoseconds: nanoseconds)
   }
 
-  /// Whole seconds that have passed since `earlier`, never negative.
+  /// The whole seconds that have passed since `earlier`, never negative.
   package func wholeSeconds(since earlier: Timestamp) -> Int64 {
     guard self > earlier else { return 0 }
     let (difference, overflow) = seconds.subtractingReportingOverflow(earlier.seconds)
@@ -15,7 +15,7 @@ extension Timestamp {
     return nanoseconds < earlier.nanoseconds ? difference - 1 : difference
   }
 
-  /// Milliseconds that have passed since `earlier`, never negative; saturates.
+  /// The milliseconds that have passed since `earlier`, never negative. The count saturates.
   package func milliseconds(since earlier: Timestamp) -> Int64 {
     guard self > earlier else { return 0 }
     let (difference, overflow) = seconds.subtractingReportingOverflow(earlier.seconds)
@@ -23,7 +23,7 @@ extension Timestamp {
     return difference * 1000 + (Int64(nanoseconds) - Int64(earlier.nanoseconds)) / 1_000_000
   }
 
-  /// The next full second after this moment.
+  /// The next full second after this time.
   package var nextSecond: Timestamp { Timestamp(seconds: seconds &+ 1) }
   package var nextMinute: Timestamp { Timestamp(seconds: (seconds / 60 &+ 1) &* 60) }
   /// The next whole second that is a multiple of a step.
@@ -107,7 +107,7 @@ package enum TimeText {
     return milliseconds < 10_000 ? "\(milliseconds) ms" : "\(milliseconds / 1000) s"
   }
 
-  /// `184 ms`, `2.4 s`, `80 s`; from two minutes on `2:05`.
+  /// `184 ms`, `2.4 s`, `80 s`. From two minutes on, the form is `2:05`.
   package static func span(_ duration: Duration) -> String {
     let milliseconds = wholeMilliseconds(duration)
     switch milliseconds {
@@ -122,7 +122,7 @@ package enum TimeText {
     max(0, duration.wholeMicroseconds / 1000)
   }
 
-  /// `3.4s` until a moment; `now` once it has passed.
+  /// `3.4s` until a time; `now` once the time has passed.
   package static func countdown(to end: Timestamp, from now: Timestamp) -> String {
     let left = end.milliseconds(since: now)
     if left <= 0 { return "now" }

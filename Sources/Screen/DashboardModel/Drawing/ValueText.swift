@@ -5,7 +5,7 @@ import TerminalCanvas
 
 /// A value on one line, short enough for a row, and therefore often truncated. `DocumentJSON` writes the whole value.
 package enum ValueText {
-  /// The initial cut of strings; no row is wider.
+  /// The length to which strings are cut at first. No row is wider.
   private static let longest = 250
 
   package static func short(_ value: Value) -> String {
@@ -30,7 +30,7 @@ package enum ValueText {
   private static let mostBytes = 24
   private static let mostElements = 4
 
-  /// A value in a line of an open document: few bytes as base64, a short vector with its numbers.
+  /// A value in a line of an open document. A few bytes are shown as base64, and a short vector with its numbers.
   package static func readable(_ value: Value) -> String {
     switch value {
     case .bytes(let bytes) where bytes.count <= mostBytes: full(value) ?? short(value)
@@ -85,7 +85,8 @@ package enum ValueText {
 
 /// Readable sizes, in powers of 1 024 as the SDK counts its 100 MB of cache.
 package enum ByteText {
-  /// A size such as `512 B`, `1.2 kB`, `34 MB`: two digits from a kilobyte on, at most 6 columns.
+  /// A size such as `512 B`, `1.2 kB`, `34 MB`. It has at least two digits from a kilobyte upwards, and at most 6
+  /// columns.
   package static func short(_ count: Int) -> String {
     var value = Double(max(0, count))
     var unit = 0

@@ -32,7 +32,7 @@ package struct ChangeSummary {
 
   private var key: DocumentKey { change.document.key }
 
-  /// Whether this device, not the backend, caused the document's present state.
+  /// Whether this device, not the backend, caused the document's current state.
   package var isLocal: Bool {
     if change.after.hasLocalMutations { return true }
     return isRemovalUnexplained ? causes.hasLocalWrite : causes.areCancellations
@@ -182,8 +182,8 @@ extension SnapshotCause {
   }
 }
 
-/// The display order of a document's fields: first the tree's columns of the collection, last the times that a write
-/// sets to its commit time.
+/// The display order of a document's fields. The tree's columns of the collection come first, and the times that a
+/// write sets to its commit time come last.
 package struct FieldInterest: Sendable {
   /// The seconds within which a time counts as the time of the write.
   private static let nearness: Int64 = 10

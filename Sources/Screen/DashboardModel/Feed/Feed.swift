@@ -36,7 +36,7 @@ package struct Feed: Sendable {
   /// tail.
   package private(set) var overwritten = 0
   package private(set) var rate = EventRate()
-  /// The session since its first event.
+  /// The timeline of the session since its first event.
   package private(set) var band = SessionBand()
 
   package init() {}
@@ -102,7 +102,7 @@ package struct Feed: Sendable {
 
   package mutating func note(isOffline: Bool, at now: Timestamp) { band.note(isOffline: isOffline, at: now) }
 
-  /// Shows another band, for example the whole session's band with the rows of an earlier moment.
+  /// Shows another band, for example the whole session's band together with the rows of an earlier time.
   package mutating func show(_ band: SessionBand) { self.band = band }
 
   /// Shifts all times of the band after the clock was set back.
@@ -224,7 +224,7 @@ package struct EventRate: Sendable {
   private static let span: Int64 = 8
   /// The window of the mean, in seconds.
   private static let window: Int64 = 4
-  /// The stored seconds. A slow line shows a figure that is some seconds old.
+  /// The count of stored seconds. A slow line shows a figure that is some seconds old.
   private static let kept: Int64 = span + 12
 
   private var counts: [Int64: Int] = [:]

@@ -41,7 +41,7 @@ package struct FeedRow: Sendable {
   package var ends: BatchID?
   /// The version of the document in the session's history.
   package var version: Int?
-  /// The count of events in the row. The changes of a flood share one row.
+  /// The count of events in the row. A flood of changes shares one row.
   package var count = 1
   /// The document after the change; `nil` if unknown.
   package var document: Document?
@@ -157,7 +157,7 @@ package struct SnapshotRows {
     self.interest = interest
   }
 
-  /// A first snapshot with more documents becomes one row per kind.
+  /// A first snapshot with more documents than this becomes one row per kind.
   private static let floodLimit = 6
   /// The count of documents that later snapshots can report one by one.
   private static let burstLimit = 200
@@ -233,8 +233,8 @@ package struct SnapshotRows {
   private func documents(_ count: Int) -> String { "\(grouped(count)) doc\(count == 1 ? "" : "s")" }
 }
 
-/// The reasons for a snapshot that its rows do not show. A local write has its number in a column, an acknowledgement
-/// and a rejection are the summary, and changes from the server are marked.
+/// The reasons for a snapshot that its rows do not show in another way. A local write has its number in a column, an
+/// acknowledgement or rejection is the row's summary, and changes from the server are marked.
 enum SnapshotReasons {
   /// The count of looked-up documents to name.
   private static let limit = 2
@@ -304,7 +304,7 @@ package struct OpenedRow {
     }
   }
 
-  /// Longer values never fit below a feed.
+  /// The maximum length of a shown value. Longer values never fit below a feed.
   private static let longestValue = 4000
 
   package func lines(width: Int, limit: Int) -> [String] {

@@ -125,7 +125,7 @@ package struct ListenerEditor: Sendable {
 }
 
 extension ListenerEditor {
-  /// The editor for an existing listener; `nil` if the editor has no fields for some of its parts.
+  /// The editor for an existing listener; `nil` if the editor has no fields for some parts of the listener.
   package init?(_ definition: ListenerDefinition, in database: DatabaseID) {
     let query = definition.query
     name = TextField(definition.name)
@@ -152,7 +152,7 @@ extension ListenerEditor {
   }
 }
 
-/// Names why the editor's text is not a listener yet.
+/// The reason why the editor's text does not describe a listener yet.
 package struct ListenerEditorError: Error, Hashable {
   package var reason: String
 }

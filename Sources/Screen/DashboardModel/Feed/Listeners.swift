@@ -5,7 +5,7 @@ package import FirestoreModel
 package import FirestoreQuery
 import TerminalCanvas
 
-/// A listener of the dashboard with the facts of its last snapshot.
+/// A listener of the dashboard, with information from its last snapshot.
 package struct ListenerRecord: Sendable {
   package let tag: ListenerTag
   package var name: String
@@ -58,7 +58,7 @@ extension ListenerRecord {
 /// The part of a collection that a listener covers.
 package enum ListenerScope: Hashable, Sendable {
   case all
-  /// A full limit: the listener does not cover documents beyond it.
+  /// A full limit: the listener does not cover documents beyond the limit.
   case first(Int)
   case last(Int)
   /// The documents that match conditions or have the field of an order.

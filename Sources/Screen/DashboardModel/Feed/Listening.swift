@@ -4,7 +4,7 @@ package import FirestoreClientState
 package import FirestoreModel
 package import FirestoreQuery
 
-/// The listeners in order, the facts of their last snapshots, and the free tags.
+/// The listeners in order, information from their last snapshots, and the free tags.
 package struct Listening: Sendable {
   /// Listeners with a larger limit do not report a document's place in the result.
   private static let largestPlace = 500
@@ -108,7 +108,7 @@ package struct Listening: Sendable {
 
   // MARK: Events
 
-  /// Updates a listener with the facts of a snapshot.
+  /// Updates a listener with the information in a snapshot.
   /// - Parameter keepsResults: whether the snapshots have reported the whole result.
   /// - Returns: the updated listener.
   @discardableResult
@@ -149,7 +149,8 @@ package struct Listening: Sendable {
     return Dictionary(result.documents.lazy.map { ($0.key, $0) }, uniquingKeysWith: { $1 })
   }
 
-  /// The result that a listener's snapshots have reported; `nil` before the first and after the end.
+  /// The result that a listener's snapshots have reported; `nil` before the first snapshot and after the listener has
+  /// ended.
   package func result(of tag: ListenerTag) -> CachedResult? { kept[tag] }
 }
 
@@ -164,10 +165,11 @@ package struct ReadRates: Sendable {
   }
 
   private var series: [Target: Series] = [:]
-  /// Whether a status has reported earlier reads.
+  /// Whether a status was already recorded. The first status only sets the starting point of each count.
   private var hasBegun = false
 
-  /// Records the meters of a status. The first status reports earlier reads.
+  /// Records the read counts of a status. The counts in the first status are earlier reads, so only later increases are
+  /// recorded.
   package mutating func note(_ meters: [ReadMeter], at now: Timestamp) {
     var next: [Target: Series] = [:]
     for meter in meters {

@@ -6,7 +6,7 @@ package import FirestoreModel
 /// The requests that the server's security rules decided on, newest last: the second list of pane 4. While it is on
 /// screen, the dashboard polls the server.
 package struct RequestFeed: Sendable {
-  /// Older decisions are dropped.
+  /// The maximum count of stored decisions. Older decisions are dropped.
   package static let capacity = 1000
   /// The polling interval in seconds.
   private static let pause: Int64 = 1
@@ -39,7 +39,7 @@ package struct RequestFeed: Sendable {
 
   package var numbers: [Int] { shown.map(\.number) }
 
-  /// The count of requests after the selected one, while the selection is held.
+  /// The count of requests after the selected request, while the selection is held.
   package var newCount: Int { isFollowing ? 0 : max(0, shown.count - 1 - cursor.index) }
 
   package var isFiltered: Bool { isDeniedOnly || onlyUser != nil || !filter.isEmpty }
@@ -159,7 +159,7 @@ package struct RefusedWrite: Hashable, Sendable {
     }
   }
 
-  /// The denial of one of the write's documents; the nearest in time if there are several.
+  /// The denial of one of the write's documents. If there are several, returns the denial that is nearest in time.
   package func request(among decisions: [RuleDecision]) -> RuleDecision? {
     decisions.filter { decision in
       !decision.isAllowed && methods[decision.path]?.contains(decision.method) == true

@@ -34,12 +34,12 @@ package struct SessionBand: Sendable {
     package var length: Int64
     package var steps: [Step]
 
-    /// The last moment of a step.
+    /// The end of a step.
     package func end(of index: Int) -> Timestamp {
       Timestamp(microseconds: start.advanced(seconds: length &* Int64(index + 1)).microseconds &- 1)
     }
 
-    /// The step of a moment; the nearest step for a moment outside.
+    /// The step that contains a time; the nearest step for a time outside the session.
     package func index(of time: Timestamp) -> Int {
       max(0, min(steps.count - 1, Int((time.seconds &- start.seconds) / max(1, length))))
     }
@@ -51,7 +51,7 @@ package struct SessionBand: Sendable {
   private var length: Int64 = 1
   private var steps: [Step] = []
   private var isOffline = false
-  /// The current second. Its step is added when it is over.
+  /// The current second. Its step is added when the second is over.
   private var present: (second: Int64, step: Step)?
 
   package init() {}

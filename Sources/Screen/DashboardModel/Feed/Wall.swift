@@ -2,7 +2,8 @@
 package import ClientPort
 package import FirestoreModel
 
-/// The last minute of all listeners and of this client's writes on one axis of seconds, even while off screen.
+/// The last minute of all listeners and of this client's writes on one axis of seconds. It is recorded even while the
+/// wall is off screen.
 package struct Wall: Sendable {
   /// The length of the wall in seconds.
   package static let span = 60
@@ -15,8 +16,8 @@ package struct Wall: Sendable {
   package private(set) var made = SecondSeries()
   package private(set) var acknowledged = SecondSeries()
   package private(set) var rejected = SecondSeries()
-  /// The longest round trip of the writes acknowledged in each second, in milliseconds. It is stored plus one, so that
-  /// a round trip under 1 ms is not zero.
+  /// The longest round trip of the writes acknowledged in each second, in milliseconds. The value is stored plus one,
+  /// so that a round trip under 1 ms is not zero.
   package private(set) var roundTrips = SecondSeries()
   /// Recent round trips in milliseconds, newest last.
   package private(set) var recentTrips: [Int] = []
@@ -64,7 +65,7 @@ package struct Wall: Sendable {
 
   package func events(of tag: ListenerTag) -> SecondSeries { events[tag] ?? SecondSeries() }
 
-  /// Whether the wall changes as time passes: the last minute has an event.
+  /// Whether the wall changes as time passes, because the last minute has an event.
   package func isMoving(at now: Timestamp) -> Bool {
     latest.map { now.wholeSeconds(since: $0) <= Int64(Self.span) } ?? false
   }
@@ -92,7 +93,7 @@ package enum WallOrder: String, CaseIterable, Sendable {
   case rate
   case name
 
-  /// The hold time of an order by rate, in seconds. Rows that move with every event are unreadable.
+  /// The time in seconds for which an order by rate stays unchanged. Rows that move with every event are unreadable.
   package static let rateHold: Int64 = 10
 
   package var next: WallOrder {
@@ -126,7 +127,7 @@ package enum WallOrder: String, CaseIterable, Sendable {
 
 /// One number for each of the last seconds. Seconds older than `capacity` are dropped.
 package struct SecondSeries: Sendable {
-  /// The stored seconds: a minute, and the lag of the wall's order.
+  /// The count of stored seconds: a minute, plus the time by which the wall's order lags behind.
   package static let capacity = 80
 
   private var numbers: [UInt32] = []

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// A document's edited fields and its original ones. Together they determine the write.
+/// A document's edited fields and its original fields. Together they determine the write.
 package struct EditedFields: Sendable {
   /// The fields before the edit.
   package let base: Fields
   package private(set) var fields: Fields
-  /// The values for the server to compute. A field with a transform has its old value in `fields`, or none.
+  /// The transforms, which the server computes. A field with a transform has its old value in `fields`, or no value.
   package private(set) var transforms: [FieldTransform] = []
-  /// The changes, with arrays as a whole.
+  /// The changes. An array counts as one value.
   package private(set) var changes: [FieldChange] = []
 
   package init(base: Fields) {
@@ -98,8 +98,8 @@ extension Value {
     }
   }
 
-  /// The value with a new value at a path; `nil` removes. Missing maps on the path are created and replace scalar
-  /// values. An array without the index is unchanged.
+  /// The value with a new value at a path; `nil` removes the value at the path. Missing maps on the path are created
+  /// and replace scalar values. An array without the index is unchanged.
   fileprivate func replacing(_ path: ArraySlice<String>, with new: Value?) -> Value? {
     guard let name = path.first else { return new }
     switch self {
@@ -134,7 +134,7 @@ extension Fields {
 
 /// One line of the field editor.
 package struct EditedRow: Hashable, Sendable {
-  /// Empty for the line that adds a field.
+  /// The path of the field; empty for the line that adds a field.
   package var path: [String]
   /// Whether the row is expanded; `nil` for a field without child lines.
   package var isOpen: Bool?

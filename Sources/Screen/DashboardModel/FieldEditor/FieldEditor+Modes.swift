@@ -44,7 +44,7 @@ extension FieldEditor {
   // MARK: Steps
 
   /// Starts typing the value of the selected field. On the last row, starts typing the name of a new field.
-  /// - Returns: the reason why the field cannot be typed; `nil` if it can.
+  /// - Returns: the reason why the field cannot be typed; `nil` if it can be typed.
   package mutating func type() -> String? {
     guard let row = selected, !row.isAddition else {
       name()

@@ -45,8 +45,8 @@ package struct FieldEditor: Sendable {
   /// Whether leaving the editor would lose edits.
   package var hasUnsentEdits: Bool { edited.isChanged }
 
-  /// The same edits over the other clients' version of the document. If they deleted it, the edits are for a new
-  /// document.
+  /// A new editor with the same edits over the other clients' version of the document. If they deleted the document,
+  /// the edits are for a new document.
   package func again(over now: Fields?) -> FieldEditor {
     var editor = self
     if let now {
@@ -76,7 +76,8 @@ package struct FieldEditor: Sendable {
       subject: subject, base: edited.base, fields: edited.fields, transforms: edited.transforms, replaces: replaces)
   }
 
-  /// Toggles between a set of the whole document and an update of the changes. A new document is always set.
+  /// Toggles between a set of the whole document and an update of the changes. A new document is always written as a
+  /// set.
   package mutating func toggleReplacing() { if !isNew { replaces.toggle() } }
 
   // MARK: Rows
@@ -176,14 +177,15 @@ package struct FieldEditor: Sendable {
   }
 }
 
-/// The field editors that left the screen, and the events that bring them back. The overlay has the one on screen.
+/// The field editors that are not on the screen, each with the event that brings it back. The overlay holds the editor
+/// that is on the screen.
 ///
 ///     on the screen ── a question comes up ──► waiting ────── answered ──► on the screen, or dropped
 ///           │──────── sent ──────────────────► sent ───────── conflict ──► on the screen, over the current document
 ///           └──────── edited as a text ──────► handed over ── gave up ───► on the screen
 ///
-/// Each of the three places can hold one edit, because a conflict of the sent edit can occur while another edit is
-/// open.
+/// Each of the three places can hold one edit, because a conflict with the sent edit can be reported while another edit
+/// is open.
 package struct EditingState: Sendable {
 
   private var waiting: FieldEditor?
@@ -214,7 +216,7 @@ package struct EditingState: Sendable {
   /// The last sent edit, over the current document.
   package func again(over now: Fields?) -> FieldEditor? { sent?.again(over: now) }
 
-  /// Stores an editor while the user's text editor has its edits, in case that returns nothing.
+  /// Stores an editor while the user's text editor has its edits, in case the text editor returns nothing.
   package mutating func handOver(_ editor: FieldEditor) { handedOver = editor }
 
   /// Drops the handed-over editor, because the user's text editor gets another text.

@@ -23,7 +23,7 @@ package struct FieldEntry: Sendable {
   private let original: String
   private let database: DatabaseID
   private let isInArray: Bool
-  /// Whether the text determines the type, as in `hearth set`, because you chose none.
+  /// Whether the text determines the type, as in `hearth set`, because you chose no type.
   package private(set) var infersKind: Bool
 
   /// - Parameters:
@@ -55,7 +55,7 @@ package struct FieldEntry: Sendable {
   }
 
   /// Changes the type and keeps the text, except between a value and the operand of a transform. An empty text becomes
-  /// the most common one of the type.
+  /// the most common text of the type.
   package mutating func change(to new: FieldKind, now: Timestamp) {
     let isOther = kind.isTransform != new.isTransform && text.text.equalsUTF8(original)
     kind = new
@@ -75,7 +75,7 @@ package struct FieldEntry: Sendable {
     read()
   }
 
-  /// The reason why the entry cannot be accepted, with the place.
+  /// The reason why the entry cannot be accepted, with the position of the error.
   package var problem: String? {
     if case .wrong(let error) = outcome { error.message(in: text.text) } else { nil }
   }
@@ -295,7 +295,7 @@ package enum FieldKind: CaseIterable, Hashable, Sendable {
     }
   }
 
-  /// The next or previous type of a value; for a kind that is not a type, the first type.
+  /// The next or previous type of a value. For a kind that is not a type, this is the first type.
   func neighbour(_ step: Int) -> FieldKind {
     let types = Self.allCases.filter { !$0.isTransform && $0 != .delete }
     guard let index = types.firstIndex(of: self) else { return .string }

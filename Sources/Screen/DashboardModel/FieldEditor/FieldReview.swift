@@ -5,7 +5,7 @@ package import FirestoreModel
 
 /// The mutation of an edit, exactly as sent, field by field.
 package struct FieldReview: Sendable {
-  /// One field.
+  /// The change of one field.
   package struct Row: Hashable, Sendable {
     package enum Change: Hashable, Sendable { case added, modified, removed, computed }
 
@@ -23,7 +23,7 @@ package struct FieldReview: Sendable {
   /// The title, such as `update orders/a` or `set orders/a`.
   package let title: String
   package let isNew: Bool
-  /// Further facts about the write: the mask and the precondition.
+  /// Further properties of the write: the mask and the precondition.
   package let facts: [String]
   package let rows: [Row]
   /// The reason why the write cannot be sent.
@@ -126,7 +126,7 @@ extension FieldReview.Row {
 }
 
 extension FieldEdit {
-  /// The same edit as an update of only the changes.
+  /// This edit as an update that contains only the changes.
   package var updating: FieldEdit {
     FieldEdit(subject: subject, base: base, fields: fields, transforms: transforms)
   }

@@ -27,7 +27,7 @@ package enum FieldText {
   }
 
   /// - Parameter kind: the type of the value, or a transform whose operand is parsed.
-  /// - Throws: the place of the error in the text, and the expected text.
+  /// - Throws: the position of the error in the text, and the expected text.
   package static func value(_ text: String, _ kind: FieldKind, in database: DatabaseID) throws(FieldTextError) -> Value
   {
     switch kind {
@@ -151,7 +151,7 @@ package enum FieldText {
     }
   }
 
-  /// The count of characters before a place given by line and column, in scalars.
+  /// The count of characters before a position that is given by line and column, in scalars.
   private static func offset(of line: Int, _ column: Int, in text: String) -> Int {
     let scalars = text.unicodeScalars
     var index = scalars.startIndex
@@ -164,7 +164,7 @@ package enum FieldText {
   }
 }
 
-/// The reason why a text is not a valid value of its type, with the place.
+/// The reason why a text is not a valid value of its type, with the position of the error.
 package struct FieldTextError: Error, Hashable {
   /// The count of characters before the error.
   package var offset: Int
@@ -227,7 +227,7 @@ extension FieldText {
     return number
   }
 
-  /// An integer; a double if it has a point or an exponent.
+  /// Parses an integer, or a double if the text has a point or an exponent.
   package static func number(_ text: String) throws(FieldTextError) -> Value {
     if let number = Int64(text) { return .integer(number) }
     let digits = text.drop { "+-".contains($0) }

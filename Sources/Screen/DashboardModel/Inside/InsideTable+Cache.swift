@@ -153,7 +153,7 @@ extension InsideTable {
     ]
   }
 
-  /// The part of the budget that runs have exceeded; `nil` if they met it.
+  /// The part of the budget that runs have exceeded; `nil` if all runs met the budget.
   private static func breach(of part: QueryTimes.Class, _ budget: LatencyBudget) -> String? {
     if part.p99 > budget.p99 { return "over \(TimeText.fine(budget.p99))" }
     return part.median > budget.median ? "over \(TimeText.fine(budget.median))" : nil
@@ -176,7 +176,7 @@ extension CacheSurvey {
     return "\(ByteText.short(Int(clamping: bytes)))\(empty)\(limit)"
   }
 
-  /// The work of a garbage collection now, and whether one will run.
+  /// The work that a garbage collection would do now, and whether one will run.
   fileprivate var collection: String {
     switch policy {
     case .eager: return "a document is evicted as soon as nothing refers to it"

@@ -111,7 +111,7 @@ extension ReadPrice {
     return "\(Self.amount(millionths)) \(currency)"
   }
 
-  /// Six decimals below a hundredth, else two.
+  /// An amount of money. Below a hundredth it has six decimals, otherwise two.
   private static func amount(_ millionths: Int) -> String {
     if millionths == 0 { return "0" }
     if millionths < 10_000 { return "0." + String(1_000_000 + millionths).dropFirst() }
@@ -125,7 +125,8 @@ extension ReadPrice {
   }
 }
 
-/// The context of a table about a client's internals, for comparison.
+/// Additional data for the tables about a client's internals: the current time, the user's settings, and counts to
+/// compare with.
 package struct InsideContext: Sendable {
   /// The reference time for ages.
   package var now: Timestamp

@@ -5,8 +5,8 @@
 /// The compiler generates code that copies each field of a value for every type that contains the value. For a state
 /// with hundreds of fields that is 60 KB per type. A reference needs only a retain.
 @propertyWrapper package struct Boxed<Value: Sendable>: Sendable {
-  /// Unchecked, like the standard library's buffers. `value` changes only through a unique reference, so no other
-  /// thread can read it at that time.
+  /// Sendability is unchecked, as for the standard library's buffers. `value` changes only through a unique reference,
+  /// so no other thread can read it at that time.
   private final class Storage: @unchecked Sendable {
     var value: Value
 

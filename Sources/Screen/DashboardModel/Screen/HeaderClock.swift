@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// The header's two times. An idle screen shows the time of the last update, because that time does not become wrong.
+/// The header's two times. An idle screen shows the time of the last update, because that time remains correct.
 package struct HeaderClock: Sendable {
   /// The time of the last event or expiry; shown while anything counts seconds.
   package private(set) var time: Timestamp

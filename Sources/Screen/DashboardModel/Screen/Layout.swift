@@ -24,7 +24,7 @@ package enum LayoutClass: Hashable, Sendable {
   case small
   /// ≥ 24×4: no borders.
   case tiny
-  /// Smaller: one status line only.
+  /// Smaller screens: one status line only.
   case line
 
   package init(_ size: Size) {
@@ -268,7 +268,7 @@ package struct Arrangement: Hashable, Sendable {
   package var preset = LayoutPreset.balanced
   /// Whether the selected feed row is shown in full below the feed.
   package var opensRow = false
-  /// Whether pane 2 has rows to show. Otherwise it keeps one line.
+  /// Whether pane 2 has rows to show. Otherwise pane 2 keeps one line.
   package var hasQueue = true
   /// The count of listeners that pane 3 has lines for.
   package var listenerCount = 0

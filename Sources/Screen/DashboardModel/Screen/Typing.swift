@@ -4,7 +4,7 @@ package import TerminalCanvas
 
 /// Input that spans several keys or clicks, and the user's bookmarks and recent commands.
 package struct Typing: Sendable {
-  /// Two clicks on one place within this time are a double click, in milliseconds.
+  /// Two clicks at the same position within this time are a double click, in milliseconds.
   private static let doubleClick: Int64 = 400
   /// Two interrupts within this time quit, in milliseconds.
   private static let doubleInterrupt: Int64 = 1000
@@ -15,10 +15,10 @@ package struct Typing: Sendable {
   package var editing = EditingState()
   /// The row number being typed for `G`.
   package private(set) var row: Int?
-  /// Set while waiting for a letter.
+  /// The use of the next letter; `nil` unless a letter is awaited.
   private var bookmarkVerb: BookmarkVerb?
   private var bookmarks: [Character: Bookmark] = [:]
-  /// Set while waiting for the direction of a pane.
+  /// Whether the direction of a pane is awaited.
   package private(set) var awaitsDirection = false
   private var lastInterrupt: Timestamp?
   private var lastClick: (point: Point, time: Timestamp)?
@@ -33,7 +33,7 @@ package struct Typing: Sendable {
 
   // MARK: Rows
 
-  /// Adds a digit to the row number. A pane's digit cannot start one, because it focuses the pane.
+  /// Adds a digit to the row number. A digit that focuses a pane cannot be the first digit of a row number.
   /// - Returns: whether the character is a digit of the row number.
   package mutating func takeDigit(_ character: Character?) -> Bool {
     guard let character, character.isASCII, let digit = character.wholeNumberValue, row != nil || digit > 4 else {
@@ -55,7 +55,7 @@ package struct Typing: Sendable {
   package mutating func wait(for verb: BookmarkVerb) { bookmarkVerb = verb }
 
   /// Ends the wait for a letter.
-  /// - Returns: the use of the current letter.
+  /// - Returns: the use of the current letter; `nil` if no letter was awaited.
   package mutating func takeBookmarkVerb() -> BookmarkVerb? {
     defer { bookmarkVerb = nil }
     return bookmarkVerb
@@ -159,7 +159,7 @@ package struct PressedKeys: Hashable, Sendable {
   private static let span: Int64 = 3_000
   private static let most = 6
 
-  /// Oldest first.
+  /// The pressed keys, oldest first.
   package private(set) var presses: [Press] = []
   /// The time when the keys disappear.
   package private(set) var expiry: Timestamp?

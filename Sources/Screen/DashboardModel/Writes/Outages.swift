@@ -12,7 +12,7 @@ package struct Outages: Sendable {
   /// Summaries of reconnections, newest last.
   private var reconnections: [Reconnection] = []
   private var hasCard = false
-  /// The times when recent batches were acknowledged, and how long after they were sent.
+  /// The times when recent batches were acknowledged, each with the time since the batch was sent.
   private var answers: [BatchID: (at: Timestamp, after: Duration)] = [:]
   /// The time when the network is switched on automatically.
   package private(set) var networkReturn: Timestamp?
@@ -20,7 +20,7 @@ package struct Outages: Sendable {
   package init() {}
 
   /// Records the state of the connection.
-  /// - Returns: the outage that this ends.
+  /// - Returns: the outage that this state ends.
   package mutating func note(_ status: ClientStatus, after was: ClientStatus, at now: Timestamp) -> OnlineHistory
     .Outage?
   {
@@ -39,10 +39,10 @@ package struct Outages: Sendable {
 
   // MARK: The network's return
 
-  /// - Parameter moment: when to switch the network on; `nil` for never.
+  /// - Parameter moment: the time to switch the network on; `nil` for never.
   package mutating func scheduleReturn(at moment: Timestamp?) { networkReturn = moment }
 
-  /// Returns `true` once when the network's return is due.
+  /// Returns `true` once, when the network must be switched on again.
   package mutating func takeReturn(at now: Timestamp) -> Bool {
     guard let networkReturn, networkReturn <= now else { return false }
     self.networkReturn = nil
@@ -88,7 +88,7 @@ package struct Outages: Sendable {
   /// The reconnection that is shown above the feed.
   package var card: Reconnection? { hasCard ? reconnections.last.flatMap { $0.end == nil ? nil : $0 } : nil }
 
-  /// Dismisses the card, on a key or after its time.
+  /// Dismisses the card, because a key was pressed or its display time is over.
   package mutating func dismissCard() { hasCard = false }
 
   /// The time when the card is dismissed or the row of an unfinished reconnection is added.
@@ -102,7 +102,8 @@ package struct Outages: Sendable {
     if let due = reconnections.last?.due, due <= now { hasCard = false }
   }
 
-  /// The reconnection whose row is due: everything is answered, or its time is over.
+  /// The reconnection whose feed row must be added now: all writes are answered and all listeners have caught up, or
+  /// the card's time is over.
   package func untold(at now: Timestamp) -> Reconnection? {
     guard let last = reconnections.last, last.row == nil, let due = last.due else { return nil }
     return last.isSettled || due <= now ? last : nil
@@ -148,7 +149,7 @@ package struct OnlineHistory: Sendable {
   package enum Part: Hashable, Sendable { case unknown, online, outage }
 
   package private(set) var outages: [Outage] = []
-  /// The start of the known state.
+  /// The time when the state of the connection was first known.
   private var beginning: Timestamp?
 
   /// - Parameter isKnown: whether the connection has been seen to work or to fail.
@@ -177,8 +178,8 @@ package struct OnlineHistory: Sendable {
   /// The possible lengths of a part of the ruler, in seconds.
   private static let steps: [Int64] = [10, 15, 20, 30, 40, 60, 75, 120, 300]
 
-  /// The state in each part of the span, oldest first. An outage that touches a part counts. Parts start at whole
-  /// multiples of their length, so past parts move but never change.
+  /// The state in each part of the span, oldest first. A part that an outage touches counts as an outage. Parts start
+  /// at whole multiples of their length, so past parts move but never change.
   /// - Parameter columns: the maximum count of parts.
   package func ruler(columns: Int, at now: Timestamp) -> [Part] {
     guard columns > 0 else { return [] }

@@ -4,13 +4,13 @@ import FirestoreClientState
 package import FirestoreModel
 import FirestoreQuery
 
-/// The outcome of an outage. It starts with the outage, because updates can arrive before the report that the server is
-/// back. A card shows it, then a row of the feed. It is updated until all pending batches are answered and every
-/// listener has caught up.
+/// The outcome of an outage. The record starts with the outage, because updates can arrive before the report that the
+/// server is back. First a card shows the outcome, later a row of the feed. The record is updated until all pending
+/// batches are answered and every listener has caught up.
 package struct Reconnection: Sendable {
   /// The maximum count of listed documents.
   static let mostListed = 500
-  /// The display time of the card in seconds. After it, the row is added in any case.
+  /// The display time of the card in seconds. After this time, the row is added in any case.
   private static let patience: Int64 = 10
 
   /// The id of the feed's row; `nil` until it is added.
@@ -35,7 +35,7 @@ package struct Reconnection: Sendable {
   package private(set) var conflicts: [WriteConflict] = []
   /// The documents that other clients changed, with the kind of the last change.
   private(set) var changed: [DocumentKey: FeedRow.Kind] = [:]
-  /// The same documents for each listener that reported them.
+  /// The documents that other clients changed, by the listener that reported them.
   private(set) var changedFor: [ListenerTag: Set<DocumentKey>] = [:]
   private(set) var lookedUp: Set<DocumentKey> = []
 
@@ -85,7 +85,8 @@ package struct Reconnection: Sendable {
 
   private var answered: Int { acknowledged + rejected.count }
 
-  /// Whether a batch was pending when the server came back. Before that report, every answered batch was pending.
+  /// Whether a batch was pending when the server came back. Until the client reports that the server is back, every
+  /// answered batch counts as pending.
   private func waited(_ batch: BatchID) -> Bool {
     end == nil || answered < waited && newest.map { batch <= $0 } ?? false
   }

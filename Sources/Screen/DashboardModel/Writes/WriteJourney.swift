@@ -9,7 +9,7 @@ package struct WriteJourney: Sendable {
     package var sent: Timestamp
     /// The time when the attempt failed; `nil` while it is in flight or if it was answered.
     package var failed: Timestamp?
-    /// The reason, if the client received one.
+    /// The reason for the failure, if the client received one.
     package var why: String?
 
     package init(sent: Timestamp, failed: Timestamp? = nil, why: String? = nil) {

@@ -10,7 +10,7 @@ package struct WriteLanes: Sendable {
     package let kind: Kind
     package let name: String
     package let from: Timestamp
-    /// The end of an interval; `nil` for a moment.
+    /// The end of an interval; `nil` for a single point in time.
     package let to: Timestamp?
     package let text: String
   }
@@ -114,9 +114,9 @@ package struct TimeScale: Sendable {
   /// The width of a broken wait in columns.
   private static let breakWidth = 10
 
-  /// The moments, ascending and unique.
+  /// The points in time, ascending and unique.
   private let moments: [Timestamp]
-  /// The waits between them, in microseconds.
+  /// The waits between the points in time, in microseconds.
   private let waits: [Int64]
   private let broken: Set<Int>
 
@@ -137,7 +137,7 @@ package struct TimeScale: Sendable {
     self.broken = broken
   }
 
-  /// The first column of each moment on an axis of the given width.
+  /// The first column of each point in time on an axis of the given width.
   private func starts(width: Int) -> [Int] {
     let room = max(0, width - 1 - broken.count * Self.breakWidth)
     let whole = waits.indices.filter { !broken.contains($0) }.reduce(Int64(0)) { $0 + waits[$1] }
@@ -153,7 +153,7 @@ package struct TimeScale: Sendable {
       }
   }
 
-  /// The column of one of the moments.
+  /// The column of one of the points in time.
   package func column(of time: Timestamp, width: Int) -> Int {
     guard let index = moments.firstIndex(of: time) else { return 0 }
     return starts(width: width)[index]
@@ -168,7 +168,7 @@ package struct TimeScale: Sendable {
     }
   }
 
-  /// The duration of one unbroken column; `nil` if all moments are equal.
+  /// The duration of one unbroken column; `nil` if all points in time are equal.
   package func column(width: Int) -> Duration? {
     let room = width - 1 - broken.count * Self.breakWidth
     let whole = waits.indices.filter { !broken.contains($0) }.reduce(Int64(0)) { $0 + waits[$1] }

@@ -27,7 +27,7 @@ package struct WriteQueue: Sendable {
   package var cursor = Cursor<BatchID>()
   /// The batch where the selected range starts.
   package var anchor: BatchID?
-  /// Rows that left the queue recently. The list without a batch can arrive before its outcome.
+  /// Rows that left the queue recently. A list that no longer has a batch can arrive before the batch's outcome.
   private var departed: [QueueRow] = []
   private static let departedLimit = 32
   private static let finishedLimit = 100
@@ -58,7 +58,7 @@ package struct WriteQueue: Sendable {
 
   private var isEmpty: Bool { live.isEmpty && finished.isEmpty && rejected.isEmpty }
 
-  /// Whether there are rows to show, or were a moment ago.
+  /// Whether there are rows to show, or there were rows some seconds ago.
   package var wantsRoom: Bool { !isEmpty || roomEnd != nil }
 
   /// The rows that pass the filter.
@@ -194,7 +194,7 @@ package struct WriteQueue: Sendable {
     if finished.count > Self.finishedLimit { finished.removeFirst(finished.count - Self.finishedLimit) }
   }
 
-  /// Moves a batch to the rejected ones. The next `replaceRejected` has its state in the cache.
+  /// Moves a batch to the rejected batches. The next call of `replaceRejected` has the batch's state in the cache.
   package mutating func reject(_ batch: BatchID, _ status: RPCStatus, at now: Timestamp) {
     endJourney(batch, row(batch)) { $0.reject(status, at: now) }
     guard var row = take(batch) else { return }
@@ -233,7 +233,7 @@ package struct WriteQueue: Sendable {
     roomEnd = roomEnd.map(moved)
   }
 
-  /// Drops expired acknowledged rows, then the room of the list.
+  /// Drops expired acknowledged rows, then the space that an empty list still has.
   package mutating func age(to now: Timestamp) {
     if !isEmpty { roomEnd = Timestamp(seconds: now.seconds &+ Self.roomLingering) }
     finished.removeAll { Self.expiry(of: $0) <= now }
@@ -302,7 +302,7 @@ package struct QueueRow: Equatable, Sendable {
   package var isHeld: Bool { outcome == nil && write.state == .held }
   package var isFinished: Bool { outcome != nil }
   package var isRejected: Bool { if case .rejected = outcome { true } else { false } }
-  /// Whether you set the batch aside. It stays among the rejected ones until you send it again or drop it.
+  /// Whether you set the batch aside. It stays among the rejected batches until you send it again or drop it.
   package var isSetAside: Bool {
     if case .rejected(let status, _) = outcome { status.code == .cancelled } else { false }
   }

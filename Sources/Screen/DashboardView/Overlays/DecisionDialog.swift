@@ -84,7 +84,8 @@ struct DecisionDialog {
   }
 }
 
-/// A question. The safe answer is selected first. Brackets and the gutter mark the selection, not only color.
+/// A question. The safe answer is selected first. The selection is marked by brackets and the gutter, not only by
+/// color.
 struct ConfirmDialog {
   let question: Confirmation
   let layout: Layout

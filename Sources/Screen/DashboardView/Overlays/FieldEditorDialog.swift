@@ -86,7 +86,7 @@ struct FieldEditorDialog {
     return line
   }
 
-  /// A value as text: a few bytes in full, more as a count, a time with all its digits.
+  /// A value as text. A few bytes are shown in full, and more bytes as a count. A time has all its digits.
   private func text(of value: Value) -> String {
     switch value {
     case .bytes(let bytes) where bytes.count <= 24: FieldText.text(of: value, in: editor.database)
@@ -144,7 +144,7 @@ struct FieldEditorDialog {
   /// The maximum count of visible lines of a text.
   private static let boxHeight = 8
 
-  /// Draws a multi-line text over the rows below its own, or above if there is more room.
+  /// Draws a multi-line text over the rows below the row of the text, or over the rows above it if there is more room.
   /// - Returns: whether there is room for two lines.
   private func drawBox(_ field: TextField, x: Int, below y: Int, _ rows: Rect, on canvas: inout Canvas) -> Bool {
     let (texts, line, column) = field.lines

@@ -88,10 +88,10 @@ struct HelpDialog {
       columnWidth: (area.width - 1) / signColumns, selected: selectedSign, on: &canvas, glyphs)
   }
 
-  /// The fewest rows of signs that are worth a place below the keys.
+  /// The dialog shows the signs beside the keys only if this many rows of signs fit.
   private static let fewestSignRows = 4
 
-  /// The commands under their headings; a search has no headings.
+  /// The commands under their headings. A search has no headings.
   private func rows(of commands: [Command]) -> [Row] {
     guard list.field?.isEmpty != false else { return commands.indices.map { .command($0) } }
     var rows: [Row] = []

@@ -65,7 +65,7 @@ struct ListenerDialog {
   /// The maximum document count for a fast scan.
   private static let fewDocuments = 100
 
-  /// The indexes that the query lacks: the server's, and the cache's if its absence would be noticeable.
+  /// The indexes that the query lacks: the server's index, and the cache's index if its absence would be noticeable.
   private func indexLines(of query: Query) -> [Line] {
     var lines: [Line] = []
     if let index = CompositeIndex.needed(for: query) {

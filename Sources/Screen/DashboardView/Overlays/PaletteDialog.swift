@@ -110,6 +110,6 @@ struct PaletteDialog {
     return line
   }
 
-  /// The columns of the names; a longer one pushes its description to the right.
+  /// The width of the names in columns. A longer name pushes its description to the right.
   private static let nameWidth = 18
 }

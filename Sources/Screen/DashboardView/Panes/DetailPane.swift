@@ -270,7 +270,7 @@ extension FieldTree.Line.Change {
   }
 }
 
-/// Summaries of other tabs in spare rows below the fields: the document's versions and facts.
+/// Summaries of other tabs in spare rows below the fields: the document's versions and properties.
 extension DetailPane {
   private static let fewestRows = 4
 

@@ -17,7 +17,7 @@ struct EmptyPage {
 
   // MARK: Ways to a first document
 
-  /// A way: the text to type, and its effect.
+  /// The ways to create a document, each with the text to type and its effect.
   private var ways: [(text: String, role: Role, indent: Int)] {
     var ways: [(String, Role, Int)] = [("no collections yet", .textMuted, 0), ("", .text, 0)]
     let keymap = frame.state.configuration.keymap

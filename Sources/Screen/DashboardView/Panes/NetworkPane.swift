@@ -182,7 +182,7 @@ struct NetworkPane {
     return line
   }
 
-  /// A fact on as many lines as its text needs, up to `most`. The last line is truncated.
+  /// A named text on as many lines as it needs, up to `most`. The last line is truncated.
   func facts(_ name: String, _ text: String, _ role: Role, width: Int, most: Int) -> [Line] {
     let parts = WrappedText.lines(text, width: max(8, width - 9), glyphs.ellipsis)
     guard parts.count > 1, most > 1 else { return [fact(name, text, role)] }

@@ -148,7 +148,7 @@ struct WritesPane {
     return line
   }
 
-  /// The age of a row. A rejected row has the time of its rejection, because an idle screen must not count.
+  /// The age of a row. A rejected row shows the time of its rejection instead, so that an idle screen does not change.
   private func age(of row: QueueRow) -> String {
     if let time = row.rejectedAt {
       return String(TimeText.clock(time, offset: frame.state.configuration.utcOffset).prefix(5))

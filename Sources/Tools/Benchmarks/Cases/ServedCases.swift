@@ -2,7 +2,7 @@
 
 #if HEARTH_CORE
   extension BenchmarkCase {
-    /// Empty: the public API requires gRPC.
+    /// There are no such cases without gRPC, because the public API requires it.
     static let servedCases: [BenchmarkCase] = []
   }
 #else

@@ -99,7 +99,7 @@ extension DashboardState {
     }
   }
 
-  /// Opens the document of a feed row at the row's subject: its difference, or the conflict.
+  /// Opens the document of a feed row, with the row's difference or conflict.
   private mutating func openFeedRow() -> [Effect] {
     guard let row = feed.selected else { return [] }
     if let write = row.ends.flatMap(knownWrite), write.isRejected {
@@ -145,7 +145,7 @@ extension DashboardState {
     return effects + openDetail(key)
   }
 
-  /// Selects a document in pane 1: in the shown result, or in the tree, which opens its ancestors.
+  /// Selects a document in pane 1. In the tree, this also opens the document's ancestors.
   mutating func locate(_ key: DocumentKey) -> [Effect] {
     if resultDocuments?[key] != nil { browser.result?.cursor.select(key) }
     if browser.rows.contains(where: { $0.item == .document(key) }) {

@@ -15,7 +15,7 @@ extension DashboardState {
     return browser.windows[path].map { $0.isWhole && !$0.isFromCache } ?? false
   }
 
-  /// The age of the shown count; `nil` if it is live, the cache's, or unknown.
+  /// The age of the shown count; `nil` if the count is live, comes from the cache, or is unknown.
   package func countAge(of path: ResourcePath) -> String? {
     guard let count = browser.windows[path]?.count, let known = count.known, !isCountLive(path),
       count.cached.map({ $0 < known.number }) ?? true
@@ -80,7 +80,7 @@ extension DashboardState {
   }
 
   /// Stores a count from another source, unless a listener or a window shows the whole collection. Unlike a server's
-  /// count, their counts include the pending writes.
+  /// count, the counts of listeners and windows include the pending writes.
   mutating func receive(count: Int, of path: ResourcePath, isFromCache: Bool) {
     let window = browser.windows[path]
     let shown = window?.isWhole == true ? window?.loaded.count : nil
@@ -102,7 +102,7 @@ extension DashboardState {
   func isCountedByListener(_ path: ResourcePath) -> Bool { listenerThatCounts(path) != nil }
 }
 
-/// Commit reports: requests the data again that a commit may have changed.
+/// Requests the data again that a reported commit may have changed.
 extension DashboardState {
   mutating func receive(_ news: CommitUpdate) -> [Effect] {
     browser.hearsCommits = true
@@ -162,7 +162,7 @@ extension DashboardState {
   var nextReviewTick: Timestamp? { browser.hasNewsFromOthers || browser.rootsOutage != nil ? dueReview : nil }
 
   /// Stores the reason why the collections were not listed. The client soon repeats the request to an unreachable
-  /// server: without a listener or a write, no stream would detect that it is back.
+  /// server: without a listener or a write, no stream would detect that the server is back.
   mutating func noteUnlisted(_ failure: RPCStatus) {
     browser.rootsFailure = failure
     if browser.rootsOutage != nil { browser.nextReview = now.advanced(seconds: Self.retryPace) }

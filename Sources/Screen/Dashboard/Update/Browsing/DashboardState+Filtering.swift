@@ -35,7 +35,8 @@ extension DashboardState {
     } catch { overlay?.filterLine?.error = error.description }
   }
 
-  /// Shows the loaded rows that pass. If the selected row does not, the first remaining row is selected.
+  /// Shows only the loaded rows that match the filter. If the selected row does not match, selects the first remaining
+  /// row.
   private mutating func preview(_ filter: RowFilter, of path: ResourcePath) {
     browser.windows[path]?.preview = filter
     guard let item = browser.cursor.id, !browser.rows.contains(where: { $0.item == item }) else { return }

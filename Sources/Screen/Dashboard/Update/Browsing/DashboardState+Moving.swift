@@ -11,7 +11,7 @@ extension DashboardState {
   mutating func move(by step: Int) -> [Effect] { move(by: step, in: focus) }
 
   /// Moves the selection of a pane. At the edge of a browser window, the window slides. Scrolling up pauses the feed.
-  /// Reaching its last row again does not resume it, because then rows would move while you read.
+  /// Reaching the feed's last row again does not resume the feed, because then rows would move while you read.
   mutating func move(by step: Int, in pane: Pane) -> [Effect] {
     if pane == .feed, showsRequests ? requests.isFollowing : !feed.isPaused {
       guard step < 0 else { return [] }
@@ -72,7 +72,8 @@ extension DashboardState {
     return []
   }
 
-  /// Moves to the end of the collection if its window does not reach that, else to the tree's end.
+  /// Moves to the start or the end of the collection, and loads that part if the window does not include it. Elsewhere
+  /// moves to the start or the end of the tree.
   private mutating func moveToEndOfCollection(isTop: Bool) -> [Effect] {
     let rows = browser.rows.map(\.item)
     if case .document(let key)? = browser.cursor.id, let window = browser.windows[key.collection], !window.isSortedHere,
@@ -88,7 +89,7 @@ extension DashboardState {
     return slideWindow()
   }
 
-  /// Handles `:42`, `:50%` and `5000G`. In a collection, the row counts all its documents, loaded or not.
+  /// Handles `:42`, `:50%` and `5000G`. In a collection, row numbers count all documents, loaded or not.
   mutating func jump(row: Int? = nil, percent: Int? = nil) -> [Effect] {
     if focus == .collections, browser.result == nil, let path = selectedCollection {
       if let row { return go(toRow: row - 1, of: path) }
