@@ -48,6 +48,17 @@ struct FilterTests {
     ])
   func failing(_ text: String) throws { #expect(try !passes(text)) }
 
+  @Test(
+    "A word is found in text of any script, in each spelling of its letters",
+    arguments: [
+      ("gent", "in Gent", true), ("gent", "Gen", false), ("gent", "gen gengent", true), ("Gent", "gent", false),
+      ("uhr", "Zürich, 9 UHR ✓", true), ("zürich", "Zu\u{308}rich", true), ("zurich", "Zürich", false),
+      ("ΑΒ", "αβ ΑΒ", true), ("αβ", "ΑΒ", true), ("a", "", false), ("✓", "9 Uhr ✓", true),
+    ])
+  func words(_ word: String, _ text: String, _ isPart: Bool) {
+    #expect(RowFilter.Word(word).isPart(of: text) == isPart)
+  }
+
   @Test("A word with a colon but no field name is plain text")
   func colons() throws {
     #expect(try RowFilter("12:04", in: database).terms.map(\.condition) == [.contains(.init("12:04"))])

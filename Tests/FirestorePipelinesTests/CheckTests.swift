@@ -94,7 +94,7 @@ struct CheckTests {
         return nil
       } catch { return error.message }
     }
-    let unknown = "The variable 'v' is not defined. Define it in an earlier stage 'let'."
+    let unknown = "Unknown variable 'v'. Define it in an earlier stage 'let'."
     #expect(check(define, known) == nil && check(define, subquery) == nil)
     #expect(check(known) == unknown && check(subquery) == unknown && check(known, define) == unknown)
     #expect(check(define, count, known) == unknown && check(define, stage("union", .pipeline(inner))) == unknown)

@@ -72,7 +72,7 @@ struct Evaluation {
 
   private func variable(_ name: String) throws(EvaluationError) -> Value? {
     if let local = locals[name] { return local }
-    guard let value = row.variables[name] else { throw EvaluationError("The variable '\(name)' is not defined.") }
+    guard let value = row.variables[name] else { throw EvaluationError("Unknown variable '\(name)'.") }
     return value
   }
 

@@ -255,7 +255,7 @@ extension PipelineChecker {
       return .field(try Self.path(text, "field"))
     case .variable(let name):
       guard variables.contains(name) else {
-        throw .invalid("The variable '\(name)' is not defined. Define it in an earlier stage 'let'.")
+        throw .invalid("Unknown variable '\(name)'. Define it in an earlier stage 'let'.")
       }
       return .variable(name)
     case .array(let elements): return .array(try expressions(elements))

@@ -124,7 +124,25 @@ extension BenchmarkCase {
         reading("unchanged", goal: 10) { _, _ in },
         reading("after a change of the document", goal: nil) { screen, number in screen.change(number) },
       ]
-    }
+    },
+    BenchmarkCase(
+      name: "search-word", summary: "a word that no document of a collection contains, without reading them"
+    ) {
+      bench in
+      let request = SearchRequest(Workbench.collectionQuery, "zebra", in: DatabaseID(project: "bench"))
+      var reading = Reading(unit: .milliseconds, goal: 100, samples: [])
+      for _ in 0..<bench.repetitions {
+        var run = try SearchRun(request)
+        let (sample, update) = measure {
+          run.look(at: bench.documents, of: bench.size, isLast: true, isFromCache: false)
+        }
+        guard update.looked == bench.size, update.found == 0 else {
+          throw SQLiteFloor.Failure(description: "The search found \(update.found) of \(update.looked) documents.")
+        }
+        reading.samples.append(sample)
+      }
+      return [reading]
+    },
   ]
 }
 
