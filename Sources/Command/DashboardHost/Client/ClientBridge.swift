@@ -65,7 +65,6 @@ final class ClientBridge {
   let tellsCommits: Bool
   /// The task that follows commits.
   var following: Task<Void, Never>?
-  /// The running searches.
   var searches: [WindowTag: Task<Void, Never>] = [:]
   /// The client's own listeners, if the dashboard only shows the client.
   var observed: ObservedListeners?
