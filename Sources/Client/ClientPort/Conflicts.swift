@@ -36,7 +36,7 @@ package struct WriteConflict: Hashable, Sendable {
   }
 }
 
-/// A conflict between two clients that one dashboard shows, as reported to one of them.
+/// A conflict between two clients on one dashboard, as reported to one of the two.
 package struct ClientConflict: Hashable, Sendable {
   package enum Outcome: Hashable, Sendable {
     /// The later write replaced values of the earlier write that its author had not seen. In the fields, `theirs` is
@@ -65,8 +65,8 @@ package struct ClientConflict: Hashable, Sendable {
   }
 }
 
-/// The server's reply to a write, with the values that its author had seen. They show which of the dashboard's clients
-/// are in conflict.
+/// The server's reply to a write, with the values that its author had seen. The dashboard compares these values to find
+/// clients that conflict with each other.
 package struct AnsweredWrite: Equatable, Sendable {
   package var batch: BatchID
   package var mutations: [Mutation]
@@ -89,8 +89,8 @@ package struct AnsweredWrite: Equatable, Sendable {
   }
 }
 
-/// A conflict about the undo or redo of a write: it would overwrite later changes, or the write replaced values that
-/// its author had not seen.
+/// A conflict that stops the undo or redo of a write. Either the undo would overwrite later changes, or the original
+/// write replaced values that its author had not seen.
 package struct UndoConflict: Equatable, Sendable {
   package struct Document: Equatable, Sendable {
     package var key: DocumentKey
@@ -122,9 +122,9 @@ package struct UndoConflict: Equatable, Sendable {
     }
   }
 
-  /// The values that an undo of a conflicting write restores.
+  /// The values that the undo of a conflicting write restores.
   package enum Restored: String, Equatable, Sendable {
-    /// The values that the write replaced on the server, which its author had not seen.
+    /// The values on the server that the write replaced, and that its author had not seen.
     case replaced
     /// The values that its author saw.
     case seen
@@ -134,7 +134,8 @@ package struct UndoConflict: Equatable, Sendable {
   /// Whether this is a redo.
   package var isRedo: Bool
   package var documents: [Document]
-  /// The conflicts of the write: values that it replaced and that its author had not seen. Empty for most writes.
+  /// The conflicts of the write: the values that it replaced without its author having seen them. Empty for most
+  /// writes.
   package var conflicts: [WriteConflict]
   package var restored: Restored
 

@@ -7,10 +7,10 @@ package import FirestoreModel
 
 /// A value with one JSON form.
 ///
-/// `String` intentionally does not conform. Each text must be declared as a program's word, as free text or as content,
+/// `String` intentionally does not conform. Each string must be declared as a fixed word, as free text or as content,
 /// so that redaction misses nothing.
 package protocol JSONFormed {
-  /// Writes the value without the parts that the context's redaction hides.
+  /// Writes the value, without the parts that the context's redaction hides.
   func json(_ context: JSONContext) -> JSONSyntax
   /// Reads the value.
   init(json: JSONSyntax, _ context: JSONContext) throws(JSONError)
@@ -20,7 +20,7 @@ package protocol JSONFormed {
 package struct JSONContext: Sendable {
   /// The database in which references are written as paths; `nil` to write full names.
   package var database: DatabaseID?
-  /// Hides values while writing; `nil` to write everything.
+  /// The redaction that hides values during writing; `nil` to write everything.
   package var redaction: Redaction?
 
   package init(_ database: DatabaseID? = nil, redaction: Redaction? = nil) {
@@ -28,14 +28,15 @@ package struct JSONContext: Sendable {
     self.redaction = redaction
   }
 
-  /// The database for references that are read as paths. It has no name if all references have full names.
+  /// The database for references that are read as paths. If `database` is `nil`, all references have full names and
+  /// this database has an empty name.
   var readDatabase: DatabaseID { database ?? DatabaseID(project: "") }
 }
 
 /// A value whose form is an object with the same members in all cases.
 package protocol JSONRecord: JSONFormed {
-  /// Lists the members. While writing, `it` is the value. While reading, `it` is `nil` and the form returns the
-  /// members.
+  /// Lists the members, for both directions. For writing, `it` is the value. For reading, `it` is `nil` and the form
+  /// returns the members.
   static func form(_ form: inout JSONForm, _ it: Self?) throws(JSONError) -> Self
 }
 
@@ -49,7 +50,7 @@ package protocol JSONUnion: JSONFormed {
   static func read(_ type: String, _ form: inout JSONForm) throws(JSONError) -> Self?
 }
 
-/// The members of one object, while it is written or read.
+/// The members of one JSON object that is being written or read.
 package struct JSONForm {
   package let context: JSONContext
   /// The source object; `nil` while writing.
@@ -104,7 +105,7 @@ package struct JSONForm {
     return try word(name, value)
   }
 
-  /// A sentence. Redaction hides the quotations in it, or the whole sentence.
+  /// A sentence. Redaction hides the quoted parts, or the whole sentence.
   @discardableResult
   package mutating func text(_ name: String, _ value: String? = nil) throws(JSONError) -> String {
     try string(name, value) { [redaction] in redaction?.text($0) ?? $0 }
@@ -251,7 +252,7 @@ extension JSONUnion {
 }
 
 extension JSONForm {
-  /// The written object. Only reading can fail, so errors are impossible here.
+  /// The written object. Writing cannot fail, so the function throws no errors.
   fileprivate static func object(
     _ context: JSONContext, _ write: (inout JSONForm) throws(JSONError) -> Void
   ) -> JSONSyntax {

@@ -4,8 +4,8 @@ package import FirestoreModel
 
 // Numbers, times and names. Times are RFC 3339 texts, and durations are milliseconds.
 
-/// A count, size or number. Rejects values so large that a sum of them could overflow, because values of other programs
-/// are added.
+/// A count, size or number. Rejects very large values, because values from other programs are added and the sum could
+/// overflow.
 extension Int: JSONFormed {
   private static let largest: Int64 = 1 << 42
 
@@ -135,7 +135,7 @@ extension JSONNamed {
   }
 }
 
-/// The form of an enumeration without values is its name.
+/// The value of a field.
 extension JSONFormed where Self: RawRepresentable, RawValue == String {
   package func json(_ context: JSONContext) -> JSONSyntax { JSONSyntax(.string(rawValue)) }
 
@@ -154,7 +154,7 @@ extension Array: JSONFormed where Element: JSONFormed {
   }
 }
 
-/// The name in the documentation's spelling: `permission-denied`.
+/// The values of a field; `path` is `nil` if the field is unknown.
 extension StatusCode: JSONFormed {
   package func json(_ context: JSONContext) -> JSONSyntax { JSONSyntax(.string(name)) }
 

@@ -88,7 +88,7 @@ extension Filter: JSONFormed {
 }
 
 extension Bound {
-  /// - Parameter orders: the orderings that its values belong to.
+  /// - Parameter orders: the orderings that the bound's values belong to.
   fileprivate static func form(
     _ form: inout JSONForm, _ name: String, _ it: Bound?, _ orders: [OrderBy]
   ) throws(JSONError) -> Bound? {
@@ -97,7 +97,7 @@ extension Bound {
   }
 }
 
-/// A bound with the fields of its values, which a redaction needs.
+/// A bound, together with the fields of its values, which redaction needs.
 private struct BoundForm: JSONFormed {
   var values: [Value]
   var isInclusive: Bool

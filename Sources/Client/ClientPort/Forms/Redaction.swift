@@ -49,7 +49,7 @@ package struct Redaction: Sendable {
     }
   }
 
-  /// A value at a path.
+  /// A copy of the value, redacted as the value at this path.
   package func value(_ value: Value, at path: FieldPath) -> Value {
     let isHidden = hides(path)
     account.meet(path.segments.joined(separator: "."), isHidden: isHidden)
@@ -62,7 +62,7 @@ package struct Redaction: Sendable {
 
   package func hidden(_ text: String, _ what: String) -> String { text.isEmpty ? text : "‹\(what) \(text.count)›" }
 
-  /// A message. It may quote any value.
+  /// The redacted form of a message. A message can quote any value.
   package func text(_ text: String) -> String { isAll ? hidden(text, "message") : text }
 
   private static func name(of value: Value) -> String {
@@ -159,7 +159,7 @@ extension Redaction {
   }
 }
 
-/// The names of all fields that a redaction has found, and of the fields whose values it has hidden.
+/// The names of all fields that redaction found, and the names of the fields whose values it hid.
 package final class RedactionSummary: Sendable {
   private let names = Mutex((met: Set<String>(), hidden: Set<String>()))
 
@@ -170,6 +170,6 @@ package final class RedactionSummary: Sendable {
     }
   }
 
-  /// The names that were found (`met`), and the names whose values were hidden.
+  /// The names that redaction found (`met`), and the names whose values it hid.
   package var found: (met: Set<String>, hidden: Set<String>) { names.withLock { $0 } }
 }

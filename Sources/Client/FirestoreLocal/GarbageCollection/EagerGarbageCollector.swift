@@ -10,7 +10,7 @@ struct EagerGarbageCollector {
   /// The references that are not in the database. `settle()` has been called on them.
   let references: DocumentReferences
 
-  /// Removes the unreferenced documents among the candidates.
+  /// Removes those candidates that have no references.
   /// - Precondition: inside a transaction.
   /// - Returns: the keys of the removed documents.
   @discardableResult
@@ -66,7 +66,7 @@ extension LocalStore {
   }
 }
 
-/// The documents that a target's views show.
+/// The documents that the views of a target show.
 ///
 /// Keys are hashed on first use: only a garbage collection needs the set, and the first snapshot of a large view should
 /// not wait for the hashing.
@@ -105,12 +105,13 @@ struct DocumentReferences: Sendable {
   /// The documents that each active target's view shows.
   private(set) var pins: [TargetID: PinnedKeys] = [:]
   private(set) var limbo: [TargetID: Set<DocumentKey>] = [:]
-  /// Documents that lost a reference outside a transaction. The eager collector checks them in the next one.
+  /// Documents that lost a reference outside a transaction. The eager collector checks these documents in the next
+  /// transaction.
   private(set) var unreferenced: Set<DocumentKey> = []
 
   // MARK: Views
 
-  /// Records which documents a target's view shows, and no longer shows.
+  /// Records the documents that a target's view now shows and the documents that it no longer shows.
   mutating func pin(_ change: LocalViewChanges) {
     pins[change.targetID, default: PinnedKeys()].add(change.added)
     pins[change.targetID]?.remove(change.removed)
@@ -135,7 +136,6 @@ struct DocumentReferences: Sendable {
 
   // MARK: The eager collector
 
-  /// Queues documents for the eager collector, which checks them in the next transaction.
   mutating func lost(_ keys: Set<DocumentKey>) { unreferenced.formUnion(keys) }
 
   /// Records that the eager collector has checked all documents that lost a reference.

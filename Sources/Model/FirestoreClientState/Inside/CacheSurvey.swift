@@ -2,22 +2,21 @@
 package import FirestoreModel
 package import FirestoreQuery
 
-/// The content of a cache by collection, and the result of the next garbage collection.
+/// The content of a cache by collection, and what the next garbage collection would remove.
 package struct CacheSurvey: Sendable {
-  /// A collection's part of the cache.
   package struct Share: Hashable, Sendable {
     package var path: ResourcePath
     package var documents: Int
-    /// The number of documents that are known not to exist, or of which only the name is known.
+    /// The number of documents that are known not to exist, or of which the cache only knows the name.
     package var names: Int
-    /// The size of the documents' fields and ids in bytes.
+    /// The size in bytes of the documents' fields and ids.
     package var bytes: Int64
-    /// The number of documents with pending writes of any user; the cache stores one overlay for each.
+    /// The number of documents that have pending writes, counted over all users. The cache stores one overlay for each.
     package var overlays: Int
     /// The number of documents that a garbage collection would evict now.
     package var leavingDocuments: Int
     package var leavingBytes: Int64
-    /// The part of the collection that is available offline.
+    /// The extent to which the collection is available offline.
     package var coverage: Coverage
 
     package init(
@@ -35,9 +34,9 @@ package struct CacheSurvey: Sendable {
     }
   }
 
-  /// The complete results of a collection in the cache.
+  /// The results in the cache that are complete and cover documents of a collection.
   package struct Coverage: Hashable, Sendable {
-    /// The server time of the last complete copy of the collection; `nil` if the cache never had a complete copy.
+    /// The server time of the last complete copy of the collection; `nil` if the cache has never had a complete copy.
     package var wholeAsOf: Timestamp?
     /// The number of other queries on the collection with a cached result.
     package var results: Int
