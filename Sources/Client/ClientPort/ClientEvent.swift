@@ -25,7 +25,7 @@ package enum ClientEvent: Sendable {
   case closed
   /// The watched program stopped reporting; the text is the reason.
   case attachmentEnded(String)
-  /// A request failed, and it has no reply event of its own to report the failure.
+  /// A request failed that has no separate reply event; the status is the reason.
   case requestFailed(RPCStatus)
   /// The documents of a browser window in query order, sent again after every change. `total` is the collection's
   /// document count, if known.

@@ -4,7 +4,7 @@ package import FirestoreModel
 
 /// A write of this client that replaced values that its author had not seen.
 package struct WriteConflict: Hashable, Sendable {
-  /// One field. A value is `nil` if the field does not exist.
+  /// A field with its three values. A value is `nil` if the field does not exist.
   package struct Field: Hashable, Sendable {
     package var path: FieldPath
     /// The value that the author saw.
@@ -50,7 +50,7 @@ package struct ClientConflict: Hashable, Sendable {
   package var key: DocumentKey
   /// The name of the other client.
   package var other: String
-  /// This client's write.
+  /// The write that this client made.
   package var batch: BatchID
   /// Whether this client's write is the later one.
   package var isLater: Bool
@@ -94,11 +94,11 @@ package struct AnsweredWrite: Equatable, Sendable {
 package struct UndoConflict: Equatable, Sendable {
   package struct Document: Equatable, Sendable {
     package var key: DocumentKey
-    /// The fields after the write; `nil` if the document did not exist.
+    /// The document's fields after the write; `nil` if the document did not exist.
     package var left: Fields?
-    /// The current fields.
+    /// The document's current fields.
     package var now: Fields?
-    /// The write that would undo it.
+    /// The change of this document that the undo would make.
     package var writing: Writing
 
     package init(key: DocumentKey, left: Fields?, now: Fields?, writing: Writing) {
@@ -126,12 +126,12 @@ package struct UndoConflict: Equatable, Sendable {
   package enum Restored: String, Equatable, Sendable {
     /// The values on the server that the write replaced, and that its author had not seen.
     case replaced
-    /// The values that its author saw.
+    /// The values that the author of the write had seen.
     case seen
   }
 
   package var batch: BatchID
-  /// Whether this is a redo.
+  /// Whether the conflict is about a redo and not an undo.
   package var isRedo: Bool
   package var documents: [Document]
   /// The conflicts of the write: the values that it replaced without its author having seen them. Empty for most

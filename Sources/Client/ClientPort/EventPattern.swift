@@ -105,7 +105,7 @@ package struct ObservedEvent: Hashable, Sendable {
 }
 
 extension ClientEvent {
-  /// The events that an expectation can match, in the order in which they happened.
+  /// The events that an expectation can match, in the order of their occurrence.
   /// - Parameters:
   ///   - name: the name of a listener.
   ///   - documents: the documents that a batch wrote, if known.
@@ -132,8 +132,8 @@ extension ClientEvent {
 extension EventPattern {
   /// Reads a pattern.
   /// - Parameters:
-  ///   - kinds: the kinds that can happen.
-  ///   - others: other expectations for the error message.
+  ///   - kinds: the kinds of events that can occur.
+  ///   - others: other valid expectations, to list in the error message.
   package static func parse(
     _ words: [String], among kinds: [Kind], others: String = ""
   ) throws(TextError) -> EventPattern {
@@ -183,11 +183,11 @@ extension ObservedEvent: CustomStringConvertible {
   }
 }
 
-/// - kinds: the kinds of events that can occur.
+/// The `--until` condition of a command that prints events.
 package enum EventGoal: Hashable, Sendable {
-  /// - others: other valid expectations, to list in the error message.
+  /// The goal is a number of printed lines.
   case count(Int)
-  /// The first event that matches.
+  /// The goal is the first event that matches the pattern.
   case event(EventPattern)
 
   /// Reads a number or a pattern.

@@ -97,7 +97,7 @@ package struct ReceivedLines: Sendable {
   /// The number of bytes of an unfinished line.
   package var count: Int { bytes.count }
 
-  /// Adds received bytes.
+  /// Adds received bytes to the unfinished line.
   /// - Returns: the lines that are now complete, without their newlines.
   package mutating func take(_ received: ArraySlice<UInt8>) -> [[UInt8]] {
     bytes += received

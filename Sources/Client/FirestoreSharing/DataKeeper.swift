@@ -220,7 +220,7 @@ extension DataKeeper {
   /// The maximum time that this process, after handing the data over, waits for another process to open it. The
   /// requesting process tries to open the data every 10 ms.
   private static let headStart = Duration.milliseconds(500)
-  /// The interval at which this process checks whether another process has the data.
+  /// The interval of the checks whether another process has the data.
   private static let look = Duration.milliseconds(5)
   /// The pause before repeating the request if the owner ended the connection but still has the data.
   private static let pause = Duration.milliseconds(50)
@@ -314,7 +314,7 @@ extension DataKeeper {
 /// The handover of data before this process is stopped. A stopped process cannot answer calls, so it first hands the
 /// data over.
 extension DataKeeper {
-  /// The interval at which this process checks whether the data is closed.
+  /// The interval of the checks whether the data is closed.
   private static let glance = Duration.milliseconds(2)
 
   /// Closes the data if this process has it open. Calls then wait, and streams end. Returns as soon as other processes

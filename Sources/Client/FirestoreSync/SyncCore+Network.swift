@@ -75,7 +75,7 @@ extension SyncCore {
 
   // MARK: Streams
 
-  /// - Returns: whether the epoch is the current one (S8).
+  /// Called when the delay before a stream's attempt is over.
   /// - Returns: whether the epoch is the current one (S8).
   mutating func streamBegan(_ kind: StreamKind, in epoch: StreamEpoch) -> Bool {
     guard epoch == (kind == .watch ? watchStream : writeStream).epoch else { return false }

@@ -146,6 +146,7 @@ extension SyncCore {
     }
   }
 
+  /// Changes the online state, and all views and listeners in the same step (S7).
   mutating func changeOnlineState(
     causes: [SnapshotCause] = [.offline],
     _ change: (inout OnlineStateTracker) -> OnlineStateTracker.TimerChange

@@ -10,8 +10,8 @@ public struct CacheStatus: Hashable, Sendable {
   public let sizeBytes: Int64
   /// The unused part of `sizeBytes`, which the cache will reuse or release.
   public let freeBytes: Int64
-  /// The size limit in bytes, above which the least recently used documents are evicted. `nil` if the cache has no
-  /// limit.
+  /// The size limit in bytes; `nil` for no limit. If the cache exceeds it, the least recently used documents are
+  /// evicted.
   public let limitBytes: Int64?
   /// The number of cached documents, including documents that are known not to exist.
   public let documentCount: Int

@@ -23,6 +23,7 @@ extension Firestore {
     "\(path)/\(PathComponent.escaped(database.project))/\(PathComponent.escaped(database.database))"
   }
 
+  /// Whether the cache is in the directory that Hearth chose.
   private var hasStandardCache: Bool { app.cacheDirectory == app.backend.cacheDirectory(ofApp: app.name) }
 
   func storeConfiguration(

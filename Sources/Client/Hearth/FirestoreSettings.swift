@@ -219,7 +219,7 @@ public protocol LocalCacheSettings: Sendable {}
 
 /// A cache that remains after the process ends.
 public struct PersistentCacheSettings: LocalCacheSettings, Hashable {
-  /// The size limit in bytes, above which the least recently used documents are evicted.
+  /// The size limit in bytes. If the cache exceeds it, the least recently used documents are evicted.
   public let sizeBytes: Int64
   /// Determines which clients may use the cache at the same time.
   public let tabManager: PersistentTabManager
@@ -293,7 +293,7 @@ public typealias MemoryEagerGCSetting = MemoryEagerGCSettings
 
 /// Evicts the least recently used documents when the cache exceeds a size.
 public struct MemoryLRUGCSettings: MemoryGarbageCollectorSettings, Hashable {
-  /// The size limit in bytes, above which the least recently used documents are evicted.
+  /// The size limit in bytes. If the cache exceeds it, the least recently used documents are evicted.
   public let sizeBytes: Int64
 
   /// Creates settings with a size.

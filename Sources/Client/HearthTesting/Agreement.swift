@@ -78,8 +78,8 @@ extension TestStage {
   /// The default time limit of an expectation: ten seconds of the stage's time.
   public static let patience = Duration.seconds(10)
 
+  /// Waits until every write of every client is answered, and every listener of an online client is in sync.
   /// - Parameter limit: the maximum time to wait, in the stage's time.
-  /// - Parameter limit: the timeout in the stage's time.
   /// - Throws: ``StageFailure``, which names the unanswered write or the listener that is not in sync.
   public func waitForSync(
     within limit: Duration = TestStage.patience, file: String = #fileID, line: Int = #line

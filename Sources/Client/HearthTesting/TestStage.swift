@@ -242,6 +242,7 @@ public struct StageRandom: RandomNumberGenerator, Sendable {
 /// Testing and XCTest both report thrown errors, so this module does not need to link either of them. The error's text
 /// contains the file and line of the call, and the seed.
 public struct StageFailure: Error, Hashable, Sendable {
+  /// The kinds of failures.
   public enum Kind: Hashable, Sendable {
     /// An expectation was not met before the timeout.
     case notInTime

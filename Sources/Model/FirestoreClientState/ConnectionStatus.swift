@@ -20,6 +20,7 @@ package struct StreamStatus: Hashable, Sendable {
   }
 }
 
+/// The reason why the client is not online.
 package enum ConnectionReason: Hashable, Sendable {
   /// No listener needs a connection, and no write is pending.
   case idle

@@ -53,7 +53,7 @@ extension QueryExplanation: CustomStringConvertible {
   }
 }
 
-/// The way in which a query's documents are found. The raw value is the machine-readable name.
+/// The source of a query's documents. The raw value is the machine-readable name.
 package enum QueryPlan: String, Hashable, Sendable, CaseIterable {
   /// The query is for one document, which is read by its name.
   case document
@@ -95,7 +95,7 @@ package struct QueryPreview: Hashable, Sendable {
   }
 }
 
-/// The way in which an index was used to answer a query.
+/// The use of one index to answer a query.
 package struct IndexUse: Hashable, Sendable {
   package var index: FieldIndex
   /// The conditions that the index evaluated. The other conditions were checked on the documents that the index found.

@@ -44,7 +44,7 @@ package enum DocumentJSON {
 
   /// Reads an object as a document's fields. Transforms are returned separately. A map that contained only transforms
   /// is omitted, as in the SDKs.
-  /// - Parameter database: the database to which references that are paths belong.
+  /// - Parameter database: the database for references that are paths.
   /// - Throws: `JSONError` with the position and a description of the expected content.
   package static func parse(
     _ text: String, database: DatabaseID

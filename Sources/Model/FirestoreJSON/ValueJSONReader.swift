@@ -3,7 +3,7 @@ import FirestoreModel
 
 /// Converts JSON to Firestore values, and collects the transforms among the fields.
 struct ValueJSONReader {
-  /// The database to which references that are paths belong.
+  /// The database for references that are paths.
   let database: DatabaseID
   let isExact: Bool
   private(set) var transforms: [FieldTransform] = []

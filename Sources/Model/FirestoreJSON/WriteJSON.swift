@@ -21,7 +21,7 @@ package enum WriteJSON {
   }
 
   /// Reads mutations from a JSON text.
-  /// - Parameter database: the database to which references that are paths belong.
+  /// - Parameter database: the database for references that are paths.
   /// - Throws: `JSONError` with the position and a description of the expected content. Also throws if the text
   ///   contains no writes.
   package static func parse(_ text: String, database: DatabaseID) throws(JSONError) -> [Mutation] {

@@ -136,7 +136,7 @@ extension GRPCDatastore {
   }
 }
 
-/// Reads the messages of a response in the buffers in which they were received, without copying them.
+/// Reads the messages of a response directly in the receive buffers, without copying them.
 struct AnswerReader<Answer: Sendable>: Sendable {
   typealias Read = @Sendable (inout WireReader) throws(WireError) -> Answer
 

@@ -2,8 +2,8 @@
 package import FirestoreJSON
 package import FirestoreModel
 
-/// Reads a message from proto3 JSON and writes it as wire bytes. Errors have the same texts as those of Google's
-/// servers. They contain the path of the field, in which names are those of the proto file.
+/// Reads a message from proto3 JSON and writes it as wire bytes. Errors have the same texts as the errors of Google's
+/// servers. They contain the path of the field, with the names that the proto file uses.
 package struct MessageReader {
   private enum Step {
     case field(String)
@@ -15,7 +15,8 @@ package struct MessageReader {
     case strict
     /// Scalars may also be written as text, as in the query of a URL.
     case texts
-    /// Wrappers and times may also be written as messages with fields, as web SDKs of 2018 and 2019 do.
+    /// Wrappers and times may also be written as messages with fields. The web SDKs of 2018 and 2019 send them in this
+    /// form.
     case spelledOut
     /// Unknown members are ignored, because newer programs may write them. The formats of `spelledOut` are also
     /// accepted.

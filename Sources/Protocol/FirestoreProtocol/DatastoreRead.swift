@@ -199,10 +199,9 @@ extension Datastore {
   }
 }
 
-/// The time as of which to read, and the fields to read.
+/// The read time, and the fields to read.
 package struct ReadView: Hashable, Sendable {
-  /// The time as of which to read. It may be in the past, as far back as the backend supports. `nil` for the newest
-  /// documents.
+  /// The read time. It may be in the past, as far back as the backend supports. `nil` for the newest documents.
   package var time: SnapshotVersion?
   /// The fields to read. `nil` reads all fields; an empty mask reads only names and versions.
   package var projection: FieldMask?

@@ -13,7 +13,7 @@ extension Query {
     return writer.bytes
   }
 
-  /// Decodes the form in which the value is stored.
+  /// Decodes a value from its stored form.
   /// - Throws: `data-loss` if `encoded()` did not write the bytes.
   package init(decoding bytes: [UInt8]) throws(ModelError) {
     self = try decode(bytes, "query") { reader throws(WireError) in
@@ -52,7 +52,7 @@ extension Query {
 extension Target {
   package func encoded() -> [UInt8] { query.encoded() }
 
-  /// Decodes the form in which the value is stored.
+  /// Decodes a value from its stored form.
   /// - Throws: `data-loss` if `encoded()` did not write the bytes.
   package init(decoding bytes: [UInt8]) throws(ModelError) { self = try Query(decoding: bytes).target }
 }
@@ -94,7 +94,7 @@ extension Mutation {
     return writer.bytes
   }
 
-  /// Decodes the form in which the value is stored.
+  /// Decodes a value from its stored form.
   /// - Throws: `data-loss` if `encoded()` did not write the bytes.
   package init(decoding bytes: [UInt8]) throws(ModelError) {
     self = try decode(bytes, "write") { reader throws(WireError) in try reader.mutation(.relative) }
@@ -112,7 +112,7 @@ extension MutationBatch {
     return writer.bytes
   }
 
-  /// Decodes the form in which the value is stored.
+  /// Decodes a value from its stored form.
   /// - Throws: `data-loss` if `encoded()` did not write the bytes.
   package init(decoding bytes: [UInt8]) throws(ModelError) {
     self = try decode(bytes, "batch") { reader throws(WireError) in

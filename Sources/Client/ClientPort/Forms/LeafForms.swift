@@ -135,7 +135,7 @@ extension JSONNamed {
   }
 }
 
-/// The value of a field.
+/// The form of an enumeration without values is its name.
 extension JSONFormed where Self: RawRepresentable, RawValue == String {
   package func json(_ context: JSONContext) -> JSONSyntax { JSONSyntax(.string(rawValue)) }
 
@@ -154,7 +154,7 @@ extension Array: JSONFormed where Element: JSONFormed {
   }
 }
 
-/// The values of a field; `path` is `nil` if the field is unknown.
+/// The name in the documentation's spelling: `permission-denied`.
 extension StatusCode: JSONFormed {
   package func json(_ context: JSONContext) -> JSONSyntax { JSONSyntax(.string(name)) }
 

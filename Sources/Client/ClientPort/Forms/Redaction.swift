@@ -12,7 +12,8 @@ package struct Redaction: Sendable {
   private let wanted: Set<String>
   /// The names of the fields that were found and hidden.
   package let account = RedactionSummary()
-  /// Random bits, so that readers of the file cannot find ids by trying candidates.
+  /// Random bits that are mixed into the replacements, so that readers of the file cannot find ids by trying
+  /// candidates.
   private let salt = UInt64.random(in: .min ... .max)
 
   /// - Parameter text: names separated by commas, or `all`.
@@ -37,7 +38,7 @@ package struct Redaction: Sendable {
     )
   }
 
-  /// A value without its hidden parts.
+  /// A copy of the value without its hidden parts.
   package func value(_ value: Value) -> Value {
     switch value {
     case .map(let inner): .map(fields(inner))

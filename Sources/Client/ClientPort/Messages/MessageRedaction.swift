@@ -162,6 +162,6 @@ struct MessageRedaction {
 }
 
 extension MessageSchema {
-  /// The name within google.firestore.v1.
+  /// The name of the message within google.firestore.v1.
   fileprivate var shortName: String { String(name.split(separator: ".").last ?? "") }
 }

@@ -136,6 +136,7 @@ struct DocumentReferences: Sendable {
 
   // MARK: The eager collector
 
+  /// Queues documents for the eager collector, which checks them in the next transaction.
   mutating func lost(_ keys: Set<DocumentKey>) { unreferenced.formUnion(keys) }
 
   /// Records that the eager collector has checked all documents that lost a reference.

@@ -24,6 +24,7 @@ package struct GarbageCollectionRun: Sendable {
     case retire(after: TargetID?)
     /// Deletes the memberships of the targets to be collected.
     case forget(index: Int)
+    /// Finds the documents that are old enough to be removed.
     case candidates(after: DocumentTable.Age?)
     case remove(after: DocumentNumber?)
     /// Releases free pages by moving used pages before them.
@@ -273,10 +274,10 @@ extension LocalStore {
 }
 
 extension CacheDatabase {
-  /// Returns two lists: all targets of other clients, which are kept, and those whose views may differ from the views
-  /// of the primary client. Views differ if the primary client has none for the target, or if another user's pending
-  /// writes move documents into a limit. For targets in the second list, all documents that a limit could include are
-  /// kept.
+  /// Returns two lists of targets of other clients. The first contains all of them; these targets are kept. The second
+  /// contains the targets whose views may differ from the primary client's. Views differ if the primary client has none
+  /// for the target, or if another user's pending writes move documents into a limit. For the second list, all
+  /// documents that a limit could include are kept.
   /// - Parameter user: the primary client's user.
   func listening(besides user: UserNumber) throws(StoreError) -> (targets: Set<TargetID>, shown: [Target]) {
     guard let sharing else { return ([], []) }

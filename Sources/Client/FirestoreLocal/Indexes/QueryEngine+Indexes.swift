@@ -102,7 +102,7 @@ extension QueryEngine {
 
   // MARK: As sets
 
-  /// The documents that may match.
+  /// The documents that an index finds and that may match.
   private struct Found {
     /// The documents' numbers, ascending, without duplicates.
     var numbers: [DocumentNumber] = []

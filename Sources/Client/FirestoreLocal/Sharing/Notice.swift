@@ -157,6 +157,7 @@ extension Notice {
     writer.field(Field.message, string: status.message)
   }
 
+  /// The content of a notice. Each kind of notice uses some of its fields.
   private struct Content {
     var keys: [DocumentKey] = []
     var code = StatusCode.unknown

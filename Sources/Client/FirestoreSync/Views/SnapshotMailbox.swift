@@ -41,7 +41,7 @@ package final class SnapshotMailbox: Sendable {
   private let state = Mutex(State())
   private let capacity: Int
 
-  /// - Parameter capacity: the number of unread snapshots above which snapshots are merged; at least one.
+  /// - Parameter capacity: the maximum number of unread snapshots; at least one. Beyond it, snapshots are merged.
   package init(capacity: Int = 1) { self.capacity = max(1, capacity) }
 
   /// Waits for the next element; `nil` after `finish()`, after cancellation, and after a failure has been read.

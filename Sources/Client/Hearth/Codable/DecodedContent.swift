@@ -11,7 +11,7 @@ enum DecodedContent {
   case encoded(EncodedEntries)
   case given(Any)
 
-  /// A null value.
+  /// The content for null.
   static var null: DecodedContent { .stored(.null) }
 
   /// The content as a Firestore value, which distinguishes Booleans, integers and doubles. `nil` for maps, arrays, and

@@ -89,9 +89,9 @@ extension Firestore.Decoder {
     case timestamp(fallback: DateDecodingStrategy)
     /// The format of `Date`'s `Decodable` conformance: seconds since 2001-01-01 UTC.
     case deferredToDate
-    /// A number of seconds.
+    /// A number of seconds since 1970-01-01 UTC.
     case secondsSince1970
-    /// A number of milliseconds.
+    /// A number of milliseconds since 1970-01-01 UTC.
     case millisecondsSince1970
     /// A string such as `2026-01-31T12:00:00Z`.
     case iso8601

@@ -68,19 +68,19 @@ extension DocumentSnapshot {
     return document[path].map(decoder.any)
   }
 
-  /// Whether both snapshots have the same key and data, regardless of metadata.
+  /// The value of one field, as `get(_:)` returns it.
   public subscript(_ field: some FieldName) -> Any? {
     get { self.get(field) }
   }
 
-  /// Whether both snapshots show the same document with the same data, regardless of metadata.
+  /// Whether both snapshots have the same key and data, regardless of metadata.
   fileprivate func isEqual(to other: some DocumentSnapshot) -> Bool {
     content.firestore === other.content.firestore && content.key == other.content.key
       && content.document?.data == other.content.document?.data
   }
 }
 
-/// Whether both show the same document with the same data, regardless of metadata.
+/// Whether both snapshots show the same document with the same data, regardless of metadata.
 public func == (left: any DocumentSnapshot, right: any DocumentSnapshot) -> Bool {
   left.isEqual(to: right)
 }
@@ -94,7 +94,7 @@ public struct QueryDocumentSnapshot: DocumentSnapshot {
   public func data() -> [String: Any] { data(with: .none) }
 
   /// All fields.
-  /// Whether both snapshots show the same document with the same data, regardless of metadata.
+  /// - Parameter serverTimestampBehavior: the value of a server timestamp until the backend has set it.
   public func data(with serverTimestampBehavior: ServerTimestampBehavior) -> [String: Any] {
     guard let data = content.document?.data else { return [:] }
     return ValueDecoder(firestore: content.firestore, behavior: serverTimestampBehavior).dictionary(data.fields)
@@ -102,6 +102,6 @@ public struct QueryDocumentSnapshot: DocumentSnapshot {
 }
 
 extension QueryDocumentSnapshot: Equatable {
-  /// Whether both show the same document with the same data, regardless of metadata.
+  /// Whether both snapshots show the same document with the same data, regardless of metadata.
   public static func == (left: QueryDocumentSnapshot, right: QueryDocumentSnapshot) -> Bool { left.isEqual(to: right) }
 }

@@ -12,7 +12,7 @@ final class SnapshotSource: Sendable {
   private let id: ListenerID
 
   /// Starts the listener.
-  /// - Parameter capacity: the number of unread snapshots above which snapshots are merged.
+  /// - Parameter capacity: the maximum number of unread snapshots. Beyond it, snapshots are merged.
   init(engine: SyncEngine, query: FirestoreQuery.Query, options: ListenerOptions, capacity: Int = 1) {
     self.engine = engine
     mailbox = SnapshotMailbox(capacity: capacity)

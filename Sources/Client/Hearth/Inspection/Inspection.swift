@@ -44,6 +44,7 @@ package actor Inspection {
   private var news: (any InspectedEvents)?
   var budget: InspectionBudget
   private var status: Task<Void, Never>?
+  /// Whether `catchUp()` is already scheduled.
   private var isWaitingForTime = false
   private var isWaitingForLists = false
   /// The number of snapshots that were not sent to any watcher.

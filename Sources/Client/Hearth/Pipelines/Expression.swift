@@ -10,7 +10,7 @@ public protocol Expression: Sendable {
   var term: ExpressionTerm { get }
 }
 
-/// An expression in the form that the backend requires, or the error that prevents it.
+/// The form of an expression that the backend requires, or the error that prevents it.
 public struct ExpressionTerm: Sendable {
   let message: Result<ExpressionMessage, FirestoreError>
 
@@ -202,17 +202,17 @@ extension Expression {
 
   // MARK: Numbers
 
-  /// The sum.
+  /// The sum of this number and the other one.
   public func add(_ other: Any) -> FunctionExpression { function("add", other) }
-  /// The difference.
+  /// The difference between this number and the other one.
   public func subtract(_ other: Any) -> FunctionExpression { function("subtract", other) }
-  /// The product.
+  /// The product of this number and the other one.
   public func multiply(_ other: Any) -> FunctionExpression { function("multiply", other) }
-  /// The quotient. If both numbers are integers, the result is an integer.
+  /// The quotient of this number and the other one. If both are integers, the result is an integer.
   public func divide(_ other: Any) -> FunctionExpression { function("divide", other) }
-  /// The remainder of the division.
+  /// The remainder after dividing this number by the other one.
   public func mod(_ other: Any) -> FunctionExpression { function("mod", other) }
-  /// The absolute value.
+  /// The absolute value of the number.
   public func abs() -> FunctionExpression { function("abs") }
   /// The number rounded to `places` decimal places.
   public func round(_ places: Int = 0) -> FunctionExpression {

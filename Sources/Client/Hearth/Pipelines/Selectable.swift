@@ -43,11 +43,11 @@ public struct AggregateFunction: Sendable {
 
   /// Creates an aggregate by the name of its function.
   /// - Parameters:
-  ///   - functionName: the backend's name of the function, such as `array_agg`.
   ///   - functionName: the name that the backend uses for the function, such as `array_agg`.
+  ///   - args: the arguments: expressions, or values, which become constants.
   public init(functionName: String, args: [Any]) { term = ExpressionTerm(function: functionName, args) }
 
-  /// - args: the arguments: expressions, or values, which become constants.
+  /// Gives the aggregate a name.
   public func `as`(_ name: String) -> AliasedAggregate {
     AliasedAggregate(
       selection: Selection { () throws(FirestoreError) in
@@ -56,7 +56,7 @@ public struct AggregateFunction: Sendable {
   }
 }
 
-/// Gives the aggregate a name.
+/// Counts all documents.
 public func CountAll() -> AggregateFunction { AggregateFunction(functionName: "count", args: []) }
 
 /// An aggregate with a name.
@@ -86,17 +86,17 @@ extension Expression {
 
   /// Counts the documents whose value of the expression is neither absent nor null.
   public func count() -> AggregateFunction { figure("count") }
-  /// Counts the distinct values.
+  /// Counts the distinct values of the expression.
   public func countDistinct() -> AggregateFunction { figure("count_distinct") }
-  /// The sum of the numbers.
+  /// The sum of the expression's numbers.
   public func sum() -> AggregateFunction { figure("sum") }
-  /// The mean of the numbers; null if there are none.
+  /// The mean of the expression's numbers; null if there are none.
   public func average() -> AggregateFunction { figure("average") }
-  /// The smallest value that is not null.
+  /// The smallest value of the expression that is not null.
   public func minimum() -> AggregateFunction { figure("minimum") }
-  /// The largest value.
+  /// The largest value of the expression.
   public func maximum() -> AggregateFunction { figure("maximum") }
-  /// All values, in the order of the documents.
+  /// An array of all values of the expression, in the order of the documents.
   public func arrayAgg() -> AggregateFunction { figure("array_agg") }
 
   private func figure(_ name: String) -> AggregateFunction { AggregateFunction(functionName: name, args: [self]) }

@@ -5,7 +5,7 @@ import FirestoreSync
 
 /// The cache's plan for a query, and the cost of executing the query. `description` explains both in sentences.
 public struct QueryExplanation: Hashable, Sendable, CustomStringConvertible {
-  /// The way in which the query's documents were found.
+  /// The source of the query's documents.
   public enum Plan: String, Hashable, Sendable, CaseIterable {
     /// The query reads a single document.
     case document
@@ -39,7 +39,7 @@ public struct QueryExplanation: Hashable, Sendable, CustomStringConvertible {
 
   init(_ explanation: FirestoreClientState.QueryExplanation) { self.explanation = explanation }
 
-  /// The way in which the query's documents were found.
+  /// The source of the query's documents.
   public var plan: Plan {
     switch explanation.plan {
     case .document: .document

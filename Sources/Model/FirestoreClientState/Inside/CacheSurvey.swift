@@ -4,6 +4,7 @@ package import FirestoreQuery
 
 /// The content of a cache by collection, and what the next garbage collection would remove.
 package struct CacheSurvey: Sendable {
+  /// A collection's part of the cache.
   package struct Share: Hashable, Sendable {
     package var path: ResourcePath
     package var documents: Int

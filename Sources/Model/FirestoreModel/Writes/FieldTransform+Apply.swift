@@ -83,7 +83,7 @@ extension Value {
 /// A set of values, which are compared in the way that array transforms require. Lookups do not have to compare every
 /// pair of values.
 struct ValueSet {
-  /// The way in which values are compared.
+  /// Determines how values are compared.
   enum Equality {
     /// Strict equality, which the client uses.
     case strict

@@ -136,7 +136,7 @@ package enum ConsistencySelector: Sendable {
 
 package enum TransactionOptions: Sendable {
   /// A read-only transaction.
-  /// - Parameter readTime: the time as of which to read; `nil` for the transaction's start time.
+  /// - Parameter readTime: the read time; `nil` for the transaction's start time.
   case readOnly(readTime: Timestamp?)
   /// A read-write transaction.
   /// - Parameters:

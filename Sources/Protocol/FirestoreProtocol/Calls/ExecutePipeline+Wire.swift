@@ -33,7 +33,7 @@ package struct PipelineResponse: Sendable {
 
 extension WireWriter {
   /// Writes the content of a `google.firestore.v1.ExecutePipelineRequest`.
-  /// - Parameter time: the time as of which to read; `nil` for the newest documents.
+  /// - Parameter time: the read time; `nil` for the newest documents.
   package mutating func executePipelineRequest(
     _ pipeline: PipelineMessage, at time: SnapshotVersion? = nil, in database: DatabaseID
   ) {

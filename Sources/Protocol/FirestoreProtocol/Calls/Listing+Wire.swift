@@ -28,8 +28,7 @@ package struct DocumentPage: Sendable {
 extension WireWriter {
   /// Writes the content of a `google.firestore.v1.ListDocumentsRequest` that requests the names of all documents in a
   /// collection, including missing documents.
-  /// - Parameter time: the time as of which to read; `nil` for the newest documents. The functions below have the same
-  ///   parameter.
+  /// - Parameter time: the read time; `nil` for the newest documents. The functions below have the same parameter.
   package mutating func listNamesRequest(
     in collection: ResourcePath, at time: SnapshotVersion? = nil, of database: DatabaseID, pageSize: Int32,
     pageToken: String

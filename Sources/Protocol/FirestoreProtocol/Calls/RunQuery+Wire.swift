@@ -219,7 +219,7 @@ extension Target {
 extension WireWriter {
   /// Writes the content of a `google.firestore.v1.RunAggregationQueryRequest`. Omits the implied ordering by name,
   /// because the server must append the name after the aggregated field (PROTOCOL §3.9).
-  /// - Parameter time: the time as of which to read; `nil` for the newest documents.
+  /// - Parameter time: the read time; `nil` for the newest documents.
   package mutating func aggregationRequest(
     _ target: Target, _ aggregations: [Aggregation], at time: SnapshotVersion? = nil, in database: DatabaseID
   ) {
