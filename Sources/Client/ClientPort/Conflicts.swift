@@ -39,8 +39,9 @@ package struct WriteConflict: Hashable, Sendable {
 /// A conflict between two clients on one dashboard, as reported to one of the two.
 package struct ClientConflict: Hashable, Sendable {
   package enum Outcome: Hashable, Sendable {
-    /// The later write replaced values of the earlier write that its author had not seen. In the fields, `theirs` is
-    /// the earlier value and `mine` the later one. `after` is the time between the two writes by the server's clock.
+    /// The later write replaced values of the earlier write without its author having seen them. In the fields,
+    /// `theirs` is the earlier value and `mine` is the later one. `after` is the time between the two writes by the
+    /// server's clock.
     case replaced([WriteConflict.Field], after: Duration)
     /// The later write was rejected. `after` is the time between the two replies, and `effect` is the earlier write's
     /// effect on the document.
@@ -74,7 +75,7 @@ package struct AnsweredWrite: Equatable, Sendable {
   package var commitTime: SnapshotVersion?
   /// The reason for the rejection; `nil` for an applied write.
   package var refusal: StatusCode?
-  /// Whether each document existed at the time of the write, if its author's cache knew that.
+  /// Whether each document existed at the time of the write, as far as the cache of the write's author knew.
   package var existed: [DocumentKey: Bool]
 
   package init(

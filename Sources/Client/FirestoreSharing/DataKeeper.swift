@@ -29,7 +29,7 @@ final class DataKeeper: Sendable {
     let way: Way
     fileprivate let generation: Int
 
-    /// Whether a failure may be caused by the end of the connection, such as a broken stream or a server that stops.
+    /// Whether the end of the connection may have caused a failure, such as a broken stream or a server that stops.
     func isBroken(by status: RPCStatus) -> Bool {
       guard case .attached = way else { return false }
       return [.unavailable, .cancelled, .internal, .unknown].contains(status.code)

@@ -10,7 +10,7 @@ import Synchronization
 /// ends before it answers a call, the next owner receives the call again. Commits have ids, so each commit is applied
 /// only once. A stream ends together with the owner, and the client resumes it with the next owner.
 package final class SharedDatastore: Datastore {
-  /// The data, which is open as long as this object exists.
+  /// The data. It is open as long as this object exists.
   private let data: SharedData
   private let keeper: DataKeeper
   private let database: DatabaseID

@@ -107,7 +107,8 @@ public struct FirestoreLogEntry: Hashable, Sendable {
   public let date: Date
   /// The full name of the database, such as `projects/my-app/databases/(default)`.
   public let database: String
-  /// One line. Characters that could move a terminal's cursor, or reorder or hide text, are escaped.
+  /// The text of the event, which is one line. Characters that could move a terminal's cursor, or reorder or hide text,
+  /// are escaped.
   public let message: String
 
   init(_ event: String, _ database: DatabaseID, isWarning: Bool = false) {

@@ -58,7 +58,7 @@ package struct IndexNeed: Hashable, Sendable {
   package let fixed: [CompositeIndex.Field]
   package let order: [CompositeIndex.Field]
 
-  /// The one index that is sufficient for this alternative.
+  /// The one index that is sufficient to answer the alternative of the query.
   package var index: CompositeIndex {
     CompositeIndex(collectionID: collectionID, isGroup: isGroup, fields: fixed + order)
   }

@@ -63,7 +63,7 @@ extension Double: JSONFormed {
   }
 }
 
-/// Milliseconds with nanosecond precision. Durations beyond 64 bits are clamped.
+/// The form of a duration: milliseconds with nanosecond precision. Durations beyond 64 bits are clamped.
 extension Duration: JSONFormed {
   package func json(_ context: JSONContext) -> JSONSyntax {
     let (seconds, attoseconds) = components
@@ -85,7 +85,7 @@ extension Duration: JSONFormed {
   }
 }
 
-/// RFC 3339 text, or seconds and nanoseconds for a time outside of Firestore's range.
+/// The form of a time: RFC 3339 text. For a time outside of Firestore's range, the form is seconds and nanoseconds.
 extension Timestamp: JSONFormed {
   package func json(_ context: JSONContext) -> JSONSyntax {
     if isValid { return JSONSyntax(.string(rfc3339Text)) }

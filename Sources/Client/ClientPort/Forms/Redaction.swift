@@ -154,7 +154,7 @@ extension Redaction {
     }
   }
 
-  /// A value after a round trip through its form, without the hidden parts.
+  /// A copy of a value that was written in its JSON form, without the hidden parts, and then read again.
   package func redacted<V: JSONFormed>(_ value: V) throws(JSONError) -> V {
     try V(json: value.json(JSONContext(redaction: self)), JSONContext())
   }

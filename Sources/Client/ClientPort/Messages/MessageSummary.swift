@@ -296,7 +296,7 @@ extension MessageSummary {
 }
 
 extension WireReader {
-  /// Reads the length-delimited fields with a number, and skips all others.
+  /// Reads the length-delimited fields that have this number, and skips all others.
   package mutating func each(
     _ number: Int, _ read: (inout WireReader) throws(WireError) -> Void
   ) throws(WireError) {

@@ -7,7 +7,7 @@ import FirestoreSQLite
 /// Evicts a document as soon as no target, view, limbo resolution, pending write or pin refers to it.
 struct EagerGarbageCollector {
   let database: CacheDatabase
-  /// The references that are not in the database. `settle()` has been called on them.
+  /// The references that are not in the database. The caller must have called `settle()` on them.
   let references: DocumentReferences
 
   /// Removes those candidates that have no references.
@@ -120,7 +120,7 @@ struct DocumentReferences: Sendable {
   /// Removes and returns the documents of a target that lost its last listener.
   mutating func unpin(_ target: TargetID) -> PinnedKeys { pins.removeValue(forKey: target) ?? PinnedKeys() }
 
-  /// Completes the sets of shown keys for the collectors.
+  /// Completes the sets of the keys that views show, because the collectors need these sets.
   mutating func settle() { for id in pins.keys { pins[id]?.settle() } }
 
   mutating func settle(_ target: TargetID) { pins[target]?.settle() }

@@ -9,7 +9,7 @@ import FirestoreSQLite
 struct LRUGarbageCollector {
   let database: CacheDatabase
   let activeTargets: Set<TargetID>
-  /// The references that are not in the database. `settle()` has been called on them.
+  /// The references that are not in the database. The caller must have called `settle()` on them.
   let held: DocumentReferences
   /// Pinned targets, and targets whose results other clients of a shared cache read from the cache. The collector keeps
   /// all documents that match such a target, even beyond the target's limit, because the documents within a limit may

@@ -7,7 +7,7 @@ import SerialExecutors
 
 extension SyncEngine {
   /// Runs streams and timers until the task is canceled or the engine is terminated. Returns when all of them have
-  /// stopped. The owner calls it once.
+  /// stopped. The owner must call this function once.
   package nonisolated func run() async {
     await withDiscardingTaskGroup { group in
       for await order in jobs.orders {

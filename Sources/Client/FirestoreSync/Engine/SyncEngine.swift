@@ -9,7 +9,7 @@ import FirestoreSQLite
 package import SerialExecutors
 import Synchronization
 
-/// The actor, on a separate queue, that serializes all access to `SyncCore` and performs the core's effects.
+/// An actor with a separate queue. It serializes all access to `SyncCore` and performs the core's effects.
 ///
 /// The `nonisolated` functions can be called from any thread and from synchronous code. They enqueue work in the order
 /// of the calls and return immediately. For example, a write and then a listen take effect in that order.

@@ -140,7 +140,7 @@ package struct OnlineStateTracker: Sendable {
     state = .offline
   }
 
-  /// Sets the state for another reason: a message arrived, or the network was enabled or disabled.
+  /// Sets the online state because a message arrived, or because the network was enabled or disabled.
   package mutating func set(_ state: OnlineState) -> TimerChange {
     failures = 0
     self.state = state

@@ -20,8 +20,8 @@ extension Value {
     }
   }
 
-  /// Compares two values in Firestore's total order. Integer 1 and double 1.0 tie. 0.0 and -0.0 tie, and all NaNs tie.
-  /// Integers and doubles are compared exactly, as in the native SDK and the backend.
+  /// Compares two values in Firestore's total order. The integer 1 and the double 1.0 tie. The two zeros, 0.0 and -0.0,
+  /// also tie, and so do all NaNs. Integers and doubles are compared exactly, as in the native SDK and the backend.
   /// - Parameter numericIDs: determines how numeric ids in references are ordered. By default, they are ordered as in
   ///   the client SDKs.
   package func compare(_ other: Value, _ numericIDs: NumericIDOrder = .asText) -> Ordering {

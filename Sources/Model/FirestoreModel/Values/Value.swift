@@ -131,8 +131,8 @@ extension Value: Hashable {
   }
 
   /// Whether the backend treats the values as equal in filters and array transforms (PROTOCOL §3.2, §3.7). This is the
-  /// case if they tie in the total order: integer 1 equals double 1.0, and 0.0 equals -0.0, also inside maps and
-  /// arrays.
+  /// case if they tie in the total order: the integer 1 equals the double 1.0, and 0.0 equals -0.0, also inside maps
+  /// and arrays.
   package func equalsNumerically(_ other: Value) -> Bool { compare(other) == .equal }
 }
 
