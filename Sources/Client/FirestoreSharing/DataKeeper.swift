@@ -121,8 +121,8 @@ final class DataKeeper: Sendable {
     return false
   }
 
-  /// Ends the connection. A separate function, so that the caller does not retain the backend while waiting for the
-  /// backend to close.
+  /// Ends the connection. This is a separate function, so that the caller does not retain the backend while waiting for
+  /// the backend to close.
   /// - Returns: whether this process had the data open.
   private func end() -> Bool {
     let (way, server, line, observers) = state.withLock { state in
@@ -326,8 +326,8 @@ extension DataKeeper {
     while holdsLock, .now < deadline { try? await ContinuousClock().sleep(for: Self.glance) }
   }
 
-  /// Closes the data. A separate function, so that the caller does not retain the backend while waiting for the backend
-  /// to close.
+  /// Closes the data. This is a separate function, so that the caller does not retain the backend while waiting for the
+  /// backend to close.
   /// - Returns: false if this process does not have the data open.
   private func letGo() async -> Bool {
     var held: (backend: LocalBackend, server: SocketServer?)?

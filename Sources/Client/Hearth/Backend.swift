@@ -197,9 +197,9 @@ extension Backend {
 extension Backend {
   static let cloudHost = "firestore.googleapis.com"
 
-  /// Cloud Firestore, or another server of its protocol: an emulator, or `hearth serve`. `FirestoreSettings.host` and
-  /// `isSSLEnabled` set the server's address. If no host is set, the variable `FIRESTORE_EMULATOR_HOST` sets the
-  /// address.
+  /// Cloud Firestore, or another server that uses its protocol: an emulator, or `hearth serve`.
+  /// `FirestoreSettings.host` and `isSSLEnabled` set the server's address. If no host is set, the variable
+  /// `FIRESTORE_EMULATOR_HOST` sets the address.
   ///
   /// An invalid address or an unreachable server is not an error. The client works offline and tries again, and
   /// requests that need the server fail with the reason.

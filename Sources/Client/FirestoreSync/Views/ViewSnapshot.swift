@@ -29,8 +29,8 @@ package struct ViewSnapshot: Sendable {
     get { before ?? withoutAdded }
     set { before = newValue }
   }
-  /// `nil` if documents were only added. In that case, keeping the previous set would force later changes to copy the
-  /// shared parts.
+  /// The previous set of documents; `nil` if documents were only added. In that case, keeping the previous set would
+  /// force later changes to copy the shared parts.
   private var before: DocumentSet?
   private var withoutAdded: DocumentSet {
     var documents = documents

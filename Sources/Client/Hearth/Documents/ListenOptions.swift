@@ -6,7 +6,7 @@ public enum ListenSource: Hashable, Sendable {
   /// First the cache, immediately, and then the backend.
   case `default`
   /// Only the cache and local writes. The client does not query the backend for this listener, but the listener shows
-  /// documents that the client receives for others.
+  /// documents that the client receives for other listeners.
   case cache
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A type that is a value type here, but a class in the SDK for Apple platforms. It has two methods that the class
-/// inherits from `NSObject`: `isEqual` corresponds to `==`, and `copy` to an assignment.
+/// inherits from `NSObject`: `isEqual` corresponds to `==`, and `copy` corresponds to an assignment.
 public protocol FirestoreObject: Equatable {}
 
 extension FirestoreObject {

@@ -127,8 +127,8 @@ public struct WriteOptions: Hashable, Sendable {
   ///
   /// If it fails for this reason, both stages throw `unavailable`, and nothing is written locally either. The backend
   /// is known to be unreachable while the network is disabled, and after an attempt to reach it has failed. Before the
-  /// first attempt, it is not. If the connection is lost after a write was accepted, the write waits; use ``deadline``
-  /// to limit the wait.
+  /// first attempt, the backend does not count as unreachable. If the connection is lost after a write was accepted,
+  /// the write waits; use ``deadline`` to limit the wait.
   public var failsIfOffline: Bool
 
   /// - Parameters:

@@ -59,7 +59,7 @@ final class CallStream: Sendable {
 }
 
 extension EventLoopFuture where Value: Sendable {
-  /// Waits for the value of the future. If the task is canceled, it stops waiting.
+  /// Waits for the value of the future. A canceled task stops waiting.
   func value() async throws -> Value {
     let promise = eventLoop.makePromise(of: Value.self)
     cascade(to: promise)
