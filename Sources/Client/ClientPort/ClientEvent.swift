@@ -3,10 +3,10 @@ package import FirestoreClientState
 package import FirestoreModel
 package import FirestoreQuery
 
-/// An event that the client reports to the dashboard. Because of this type, the dashboard depends on neither the engine
-/// nor a transport. Each event has one JSON form (`EventForms`).
+/// An event that the client reports to the dashboard. The dashboard receives only these events, so it depends on
+/// neither the engine nor a transport. Each event has one JSON form (`EventForms`).
 package enum ClientEvent: Sendable {
-  /// The watched program has started a listener, or already had it when watching began. The tag is the listener's
+  /// The watched program started a listener, or already had the listener when watching began. The tag is the listener's
   /// number.
   case listenerStarted(ListenerState)
   /// A listener delivered a snapshot.
@@ -15,7 +15,7 @@ package enum ClientEvent: Sendable {
   case listenerFailed(ListenerTag, RPCStatus)
   /// The watched program has stopped a listener.
   case listenerStopped(ListenerTag)
-  /// This number of snapshots was not reported. Includes the current results of the listeners.
+  /// The count of snapshots that were not reported, and the current results of the listeners.
   case snapshotsMissed(Int, [ListenerTag: ListenerState.Result])
   /// The faults between the client and its backend, and the one-time faults that have not happened yet.
   case faults(FaultSettings, waiting: [FaultEvent])
@@ -23,18 +23,18 @@ package enum ClientEvent: Sendable {
   case traffic(ProtocolEvent)
   /// The watched program has closed the client.
   case closed
-  /// The watched program stopped reporting, for this reason.
+  /// The watched program stopped reporting; the text is the reason.
   case attachmentEnded(String)
-  /// A request failed that has no separate reply event.
+  /// A request failed that has no separate reply event; the status is the reason.
   case requestFailed(RPCStatus)
   /// The documents of a browser window in query order, sent again after every change. `total` is the collection's
   /// document count, if known.
   case windowLoaded(WindowTag, [Document], isFromCache: Bool, total: Int?)
-  /// A window, or a search in it, ended with an error.
+  /// A browser window, or a search in a window, ended with an error.
   case windowFailed(WindowTag, RPCStatus)
   /// A search has examined more documents.
   case searched(WindowTag, SearchUpdate)
-  /// The reply to `ClientRequest.locate`. The key is `nil` if the query has too few documents for the offset.
+  /// The reply to `ClientRequest.locate`. The key is `nil` if the offset is beyond the query's last document.
   /// `cachedCount` is the cache's document count if the server is unreachable.
   case located(WindowTag, DocumentKey?, cachedCount: Int?)
   /// The ids of the collections below a document, or at the root.
@@ -45,42 +45,47 @@ package enum ClientEvent: Sendable {
   case missingDocuments(in: ResourcePath, [DocumentKey])
   /// The reply to `ClientRequest.count`; counts the cached documents if the server is unreachable.
   case counted(ResourcePath, Int, isFromCache: Bool = false)
-  /// Commits changed these collections; from now on each commit is reported.
+  /// Commits changed these collections; from now on, the client reports each commit.
   case committed(CommitUpdate)
-  /// Commits are not reported, or no longer reported, for this reason.
+  /// Commits are not reported, or no longer reported; the text is the reason.
   case commitsUnheard(String)
-  /// The online state, streams and round trips. A newer event replaces older ones. The status's lists have separate
-  /// events.
+  /// The online state, streams and round trips. A newer event replaces older ones. The lists in the status are reported
+  /// by separate events.
   case status(ClientStatus)
-  /// The count of documents that the server has sent for each target.
+  /// The number of documents that the server has sent for each target.
   case reads([ReadMeter])
   /// The data or the cache is not where the user expects it.
   case storage(StorageNotice)
   /// The other users of the embedded data, and the process that has it open.
   case peers(DataPeers)
-  /// The pending batches, oldest first. For a long queue, only the first and last batches, and the queue's size.
+  /// The pending batches, oldest first. For a long queue, the event contains only the first and last batches, and the
+  /// queue's size.
   case pendingWrites([PendingWrite], of: QueueSize? = nil)
   /// The backend acknowledged a batch; `after` is the time from sending to acknowledgement. Sent before the snapshots
-  /// that contain the result (S3). `of` has the documents of a batch that was answered before it was listed.
+  /// that contain the result (S3). If the answer came before the batch was ever listed, `of` contains the batch's
+  /// documents.
   case writeAcknowledged(BatchID, after: Duration?, of: WrittenDocuments? = nil)
-  /// The backend rejected a batch and its local effect was undone.
+  /// The backend rejected a batch, and the client undid the batch's local effect.
   case writeRejected(BatchID, RPCStatus)
-  /// A batch was cancelled before it was sent, and its local effect was undone.
+  /// A batch was cancelled before it was sent, and the client undid the batch's local effect.
   case writeCancelled(BatchID)
-  /// The outcomes of this number of writes are unknown, because there were too many between two reports of the program.
+  /// The number of writes whose outcomes are unknown, because too many writes finished between two of the program's
+  /// reports.
   case outcomesMissed(Int)
-  /// All rejected batches that were neither resent nor dropped, oldest first.
+  /// All rejected batches that the user has neither resent nor dropped, oldest first.
   case rejectedWrites([RejectedWrite])
   /// Rejected batches that were dropped because the store of rejected writes is full.
   case rejectedWritesForgotten([BatchID])
   /// The three layers of an open document: the cached version of the backend, one mutation that combines the pending
-  /// writes, and the listeners' version. `isFromCache` is whether the server has not confirmed the document, if known.
+  /// writes, and the version that listeners see. `isFromCache` is true if the server has not confirmed the document;
+  /// `nil` if unknown.
   case detail(DocumentKey, remote: Document?, overlay: Mutation?, local: Document?, isFromCache: Bool? = nil)
-  /// A write of this client replaced values that its author had not seen. Sent after its acknowledgement.
+  /// A write of this client replaced values that its author had not seen. Sent after the write's acknowledgement.
   case conflict(WriteConflict)
   /// The server answered a write. Only sent if the dashboard shows several clients. Sent before `conflict`.
   case answered(AnsweredWrite)
-  /// Another client on the dashboard and this client wrote to the same document. Sent to both clients when it is known.
+  /// Another client on the dashboard and this client wrote to the same document. Both clients get this event as soon as
+  /// the conflict is detected.
   case contested(ClientConflict)
   /// The reply to `ClientRequest.explain`.
   case explained(Query, Result<QueryExplanation, RPCStatus>)
@@ -94,9 +99,9 @@ package enum ClientEvent: Sendable {
   case fieldTypes(in: ResourcePath, Result<FieldTypes, RPCStatus>)
   /// The reply to `ClientRequest.preview`.
   case previewed(Query, Result<QueryPreview, RPCStatus>)
-  /// All indexes of the cache, after every change and every step of building one.
+  /// All indexes of the cache. Sent after every change, and after every step of building an index.
   case indexes([IndexState])
-  /// All pins and lifetimes of the cache, after every change, including changes by its other clients.
+  /// All pins and lifetimes of the cache. Sent after every change, including changes by other clients of the cache.
   case retentions([Retention])
 }
 
@@ -107,8 +112,8 @@ package struct ListenerTag: Hashable, Comparable, Sendable {
   package static func < (left: ListenerTag, right: ListenerTag) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// The name of one window of the collection browser. Every move of a window gets a new tag; events with an old tag are
-/// dropped.
+/// The identity of one window of the collection browser. A window gets a new tag whenever it moves, and events with an
+/// old tag are dropped.
 package struct WindowTag: Hashable, Sendable {
   package let rawValue: Int
   package init(_ rawValue: Int) { self.rawValue = rawValue }

@@ -3,42 +3,43 @@ package import FirestoreClientState
 package import FirestoreModel
 package import FirestoreQuery
 
-/// A request to a client in this process, in a watched program, or in a test. The comment of a case names the
-/// `ClientEvent` that replies to it. Each request has one JSON form (`RequestForms`).
+/// A request to a client in this process, in a watched program, or in a test. The comment of each case names the
+/// `ClientEvent` that is the reply. Each request has one JSON form (`RequestForms`).
 package enum ClientRequest: Equatable, Sendable {
   /// Start a listener whose snapshots carry the tag.
   case listen(ListenerTag, Query, ListenerOptions)
   case unlisten(ListenerTag)
-  /// Load the few documents that the browser shows, and keep them current; replies `windowLoaded` or `windowFailed`.
+  /// Load the few documents that the browser shows, and keep them current. The reply is `windowLoaded` or
+  /// `windowFailed`.
   case openWindow(WindowTag, Query)
   case closeWindow(WindowTag)
-  /// Read a query's result once; replies `windowLoaded` or `windowFailed`.
+  /// Read a query's result once. The reply is `windowLoaded` or `windowFailed`.
   case ask(WindowTag, Query)
-  /// Search all documents of a query for those that pass a filter, until `closeWindow`; replies `searched` repeatedly,
-  /// or `windowFailed`.
+  /// Search all documents of a query with a filter, until `closeWindow`. The replies are `searched`, repeatedly, or
+  /// `windowFailed`.
   case search(WindowTag, SearchRequest)
-  /// Find the document at an offset in a query's result; replies `located`.
+  /// Find the document at an offset in a query's result. The reply is `located`.
   case locate(WindowTag, Query, offset: Int)
-  /// List the collections below a document or at the root; replies `collections`.
+  /// List the collections below a document or at the root. The reply is `collections`.
   case listCollections(below: ResourcePath)
-  /// List the missing documents of a collection that have documents below them; replies `missingDocuments`.
+  /// List the missing documents of a collection that have documents below them. The reply is `missingDocuments`.
   case listMissing(in: ResourcePath)
-  /// Count a collection without reading its documents; replies `counted`.
+  /// Count a collection without reading its documents. The reply is `counted`.
   case count(ResourcePath)
-  /// Open a document's detail; replies `detail` now and after every change, until `closeDetail`.
+  /// Open a document's detail. The reply is `detail`, now and after every change, until `closeDetail`.
   case openDetail(DocumentKey)
   case closeDetail(DocumentKey)
   case setNetwork(enabled: Bool)
   /// Write one batch.
   case write([Mutation])
-  /// Write an edited document; replies `editConflict` if another client changed an edited field.
+  /// Write an edited document. The reply is `editConflict` if another client changed an edited field.
   case edit(FieldEdit)
   /// Drop a batch that is not in flight.
   case cancelWrite(BatchID)
-  /// Remove a batch that is not in flight from the queue, and store it with the rejected ones.
+  /// Remove a batch that is not in flight from the queue, and store it with the rejected writes.
   case setWriteAside(BatchID)
-  /// Undo the newest of the dashboard's own writes; replies `undoConflict` if that would overwrite changes that the
-  /// user has not allowed.
+  /// Undo the newest of the dashboard's own writes. The reply is `undoConflict` if the undo would overwrite later
+  /// changes that the user has not agreed to lose.
   case undo(over: UndoConflict? = nil)
   /// Redo the last undone write.
   case redo(over: UndoConflict? = nil)
@@ -48,53 +49,55 @@ package enum ClientRequest: Equatable, Sendable {
   case dropRejected([BatchID])
   /// Skip any backoff.
   case retryNow
-  /// Run a query on the cache and report its plan; replies `explained`.
+  /// Run a query on the cache and report its plan. The reply is `explained`.
   case explain(Query)
-  /// Count the cached documents that match a query while the user types it, and find the missing index. The work is
-  /// bounded. Only the newest of several requests gets a reply. Replies `previewed`.
+  /// While the user types a query, count the cached documents that match it and find the missing index. The work is
+  /// bounded. Only the newest of several requests gets a reply, which is `previewed`.
   case preview(Query)
-  /// Create the missing indexes, so that a query need not scan the whole collection.
+  /// Create the missing indexes for a query, so that the query need not scan the whole collection.
   case createIndexes(for: Query)
   case deleteIndexes
   /// Set whether queries that read many documents for few results create an index.
   case setIndexAutoCreation(Bool)
-  /// Import or export at the server, bypassing the queue; replies `transferring` periodically and `transferred` at the
-  /// end, or `question` if a file would be replaced.
+  /// Import or export directly at the server, bypassing the write queue. The replies are `transferring`, periodically,
+  /// and `transferred` at the end. If a file would be replaced, the reply is `question` instead.
   case transfer(TransferRequest)
   case cancelTransfer
-  /// Request the latest decisions of the server's security rules; replies `decisions`, unless the newest decision is
-  /// already known.
+  /// Request the latest decisions of the server's security rules. The reply is `decisions`, unless the newest decision
+  /// is already known.
   case listDecisions(after: Int?)
   /// Set the network faults; an empty setting ends them.
   case setFaults(FaultSettings)
   /// Inject a fault once, into the next call of its kind or immediately.
   case causeFault(FaultEvent)
-  /// Report the client's targets, lookups and traffic; replies `inside`.
+  /// Report the client's targets, lookups and traffic. The reply is `inside`.
   case lookInside
-  /// Count the cache by collection, and the documents that a garbage collection would remove; replies `surveyed`.
+  /// Count the cache by collection, and the documents that a garbage collection would remove. The reply is `surveyed`.
   case surveyCache
-  /// Count the field types of a collection's cached documents; replies `fieldTypes`.
+  /// Count the field types of a collection's cached documents. The reply is `fieldTypes`.
   case countFieldTypes(in: ResourcePath)
-  /// Evict documents or tombstones from the cache, unless they are in use or the server has confirmed them within a
-  /// time. A notice reports the evicted count, and the reasons why documents remain.
+  /// Evict documents or tombstones from the cache, except those that are in use or that the server confirmed within the
+  /// given time. A notice reports how many were evicted, and why others remain.
   case evict(EvictionScope, olderThan: Duration? = nil)
   /// Evict documents whose lifetime has expired. A report follows only if documents were evicted.
   case applyLifetimes
-  /// Store a pin or a lifetime in the cache, replacing one of the same kind; replies `retentions`.
+  /// Store a pin or a lifetime in the cache. It replaces one of the same kind for the same query. The reply is
+  /// `retentions`.
   case retain(Retention)
-  /// Remove a pin or a lifetime; replies `retentions`.
+  /// Remove a pin or a lifetime. The reply is `retentions`.
   case release(Retention)
   /// Close a stream and open another one immediately.
   case restartStream(StreamUse.Kind)
 }
 
 extension ClientRequest {
-  /// The part of a client that a request concerns. It decides what may be asked of a watched program.
+  /// The part of a client that a request concerns. It decides whether a watched program accepts the request.
   package enum Subject: Sendable {
     /// Shows documents, counts or state without changing the client.
     case view
     case listeners
-    /// The network, its faults and the queue of pending writes: allowed in a watched program with `--control`.
+    /// The network, its faults and the queue of pending writes. Such a request is allowed in a watched program with
+    /// `--control`.
     case connection
     case documents, indexes, transfers, cache, rejectedWrites
   }
@@ -167,10 +170,10 @@ package struct FieldEdit: Equatable, Sendable {
   package var subject: Subject
   /// The document that the author saw; empty for a new document.
   package var base: Fields
-  /// The document after the edit; fields that the server computes have their old values.
+  /// The document after the edit. Fields that the server computes still have their old values.
   package var fields: Fields
   package var transforms: [FieldTransform]
-  /// Whether the whole document is written, not only the changes.
+  /// Whether the whole document is written, rather than only the changes.
   package var replaces: Bool
 
   package init(

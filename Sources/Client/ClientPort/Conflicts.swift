@@ -4,7 +4,7 @@ package import FirestoreModel
 
 /// A write of this client that replaced values that its author had not seen.
 package struct WriteConflict: Hashable, Sendable {
-  /// One field. A value is `nil` if the field does not exist.
+  /// A field with its three values. A value is `nil` if the field does not exist.
   package struct Field: Hashable, Sendable {
     package var path: FieldPath
     /// The value that the author saw.
@@ -36,11 +36,12 @@ package struct WriteConflict: Hashable, Sendable {
   }
 }
 
-/// A conflict between two clients that one dashboard shows, as reported to one of them.
+/// A conflict between two clients on one dashboard, as reported to one of the two.
 package struct ClientConflict: Hashable, Sendable {
   package enum Outcome: Hashable, Sendable {
-    /// The later write replaced values of the earlier write that its author had not seen. In the fields, `theirs` is
-    /// the earlier value and `mine` the later one. `after` is the time between the two writes by the server's clock.
+    /// The later write replaced values of the earlier write without its author having seen them. In the fields,
+    /// `theirs` is the earlier value and `mine` is the later one. `after` is the time between the two writes by the
+    /// server's clock.
     case replaced([WriteConflict.Field], after: Duration)
     /// The later write was rejected. `after` is the time between the two replies, and `effect` is the earlier write's
     /// effect on the document.
@@ -50,7 +51,7 @@ package struct ClientConflict: Hashable, Sendable {
   package var key: DocumentKey
   /// The name of the other client.
   package var other: String
-  /// This client's write.
+  /// The write that this client made.
   package var batch: BatchID
   /// Whether this client's write is the later one.
   package var isLater: Bool
@@ -65,8 +66,8 @@ package struct ClientConflict: Hashable, Sendable {
   }
 }
 
-/// The server's reply to a write, with the values that its author had seen. They show which of the dashboard's clients
-/// are in conflict.
+/// The server's reply to a write, with the values that its author had seen. The dashboard compares these values to find
+/// clients that conflict with each other.
 package struct AnsweredWrite: Equatable, Sendable {
   package var batch: BatchID
   package var mutations: [Mutation]
@@ -74,7 +75,7 @@ package struct AnsweredWrite: Equatable, Sendable {
   package var commitTime: SnapshotVersion?
   /// The reason for the rejection; `nil` for an applied write.
   package var refusal: StatusCode?
-  /// Whether each document existed at the time of the write, if its author's cache knew that.
+  /// Whether each document existed at the time of the write, as far as the cache of the write's author knew.
   package var existed: [DocumentKey: Bool]
 
   package init(
@@ -89,16 +90,16 @@ package struct AnsweredWrite: Equatable, Sendable {
   }
 }
 
-/// A conflict about the undo or redo of a write: it would overwrite later changes, or the write replaced values that
-/// its author had not seen.
+/// A conflict that stops the undo or redo of a write. Either the undo would overwrite later changes, or the original
+/// write replaced values that its author had not seen.
 package struct UndoConflict: Equatable, Sendable {
   package struct Document: Equatable, Sendable {
     package var key: DocumentKey
-    /// The fields after the write; `nil` if the document did not exist.
+    /// The document's fields after the write; `nil` if the document did not exist.
     package var left: Fields?
-    /// The current fields.
+    /// The document's current fields.
     package var now: Fields?
-    /// The write that would undo it.
+    /// The change of this document that the undo would make.
     package var writing: Writing
 
     package init(key: DocumentKey, left: Fields?, now: Fields?, writing: Writing) {
@@ -122,19 +123,20 @@ package struct UndoConflict: Equatable, Sendable {
     }
   }
 
-  /// The values that an undo of a conflicting write restores.
+  /// The values that the undo of a conflicting write restores.
   package enum Restored: String, Equatable, Sendable {
-    /// The values that the write replaced on the server, which its author had not seen.
+    /// The values on the server that the write replaced, and that its author had not seen.
     case replaced
-    /// The values that its author saw.
+    /// The values that the author of the write had seen.
     case seen
   }
 
   package var batch: BatchID
-  /// Whether this is a redo.
+  /// Whether the conflict is about a redo and not an undo.
   package var isRedo: Bool
   package var documents: [Document]
-  /// The conflicts of the write: values that it replaced and that its author had not seen. Empty for most writes.
+  /// The conflicts of the write: the values that it replaced without its author having seen them. Empty for most
+  /// writes.
   package var conflicts: [WriteConflict]
   package var restored: Restored
 

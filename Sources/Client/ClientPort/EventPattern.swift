@@ -15,11 +15,11 @@ package struct EventPattern: Hashable, Sendable {
     case metadata
     /// A listener's result is in sync with the server, or from the cache.
     case synced, cached
-    /// The outcome of a write.
+    /// The outcome of a write (`acknowledged` or `rejected`).
     case acknowledged, rejected
-    /// The end of a listener with an error.
+    /// The end of a listener with an error (`failed`).
     case failed
-    /// Other types of lines of `hearth attach --json`.
+    /// Other line types of `hearth attach --json`.
     case snapshot, cancelled, pending, indexes, retentions, reads, status, faults, storage, traffic
     case listenerStarted = "listener-started"
     case listenerStopped = "listener-stopped"
@@ -29,7 +29,7 @@ package struct EventPattern: Hashable, Sendable {
     case rejectedWrites = "rejected-writes"
     case rejectedWritesForgotten = "rejected-writes-forgotten"
 
-    /// The kinds that an expectation accepts.
+    /// The kinds that a scenario's expectation accepts.
     package static let expected: [Kind] = watched + [.cached, .acknowledged, .rejected, .failed]
     /// The kinds that `hearth watch` prints.
     package static let watched: [Kind] = [.added, .modified, .removed, .metadata, .synced]
@@ -75,7 +75,8 @@ package struct EventPattern: Hashable, Sendable {
 /// One event of a client with the parts that a pattern can match.
 package struct ObservedEvent: Hashable, Sendable {
   package var kind: EventPattern.Kind
-  /// The path of the document, or the paths of a write; empty if unknown, and for events without a document.
+  /// The path of the document, or the paths that a write changes. Empty if the paths are unknown or the event has no
+  /// document.
   package var paths: [ResourcePath]
   /// The name of the listener; `nil` for writes and unnamed listeners.
   package var listener: String?
@@ -91,20 +92,20 @@ package struct ObservedEvent: Hashable, Sendable {
   /// Whether the event reports only the sync state of a result.
   package var isState: Bool { kind == .synced || kind == .cached }
 
-  /// The outcome of a write.
+  /// Creates the event for the outcome of a write.
   /// - Parameter rejection: the backend's error; `nil` for an acknowledgement.
   package init(answerTo paths: [ResourcePath], _ rejection: RPCStatus?) {
     self.init(rejection == nil ? .acknowledged : .rejected, paths, with: rejection?.code)
   }
 
-  /// The outcome of a write with its first documents.
+  /// Creates the event for the outcome of a write, with the first documents of the write.
   package init(_ outcome: WriteOutcome) {
     self.init(answerTo: outcome.documents?.first.map(\.key.path) ?? [], outcome.rejection)
   }
 }
 
 extension ClientEvent {
-  /// The events that an expectation can match, in order.
+  /// The events that an expectation can match, in the order of their occurrence.
   /// - Parameters:
   ///   - name: the name of a listener.
   ///   - documents: the documents that a batch wrote, if known.
@@ -131,8 +132,8 @@ extension ClientEvent {
 extension EventPattern {
   /// Reads a pattern.
   /// - Parameters:
-  ///   - kinds: the kinds that can happen.
-  ///   - others: other expectations for the error message.
+  ///   - kinds: the kinds of events that can occur.
+  ///   - others: other valid expectations, to list in the error message.
   package static func parse(
     _ words: [String], among kinds: [Kind], others: String = ""
   ) throws(TextError) -> EventPattern {
@@ -184,9 +185,9 @@ extension ObservedEvent: CustomStringConvertible {
 
 /// The `--until` condition of a command that prints events.
 package enum EventGoal: Hashable, Sendable {
-  /// A number of lines.
+  /// The goal is a number of printed lines.
   case count(Int)
-  /// The first event that matches.
+  /// The goal is the first event that matches the pattern.
   case event(EventPattern)
 
   /// Reads a number or a pattern.
@@ -198,7 +199,7 @@ package enum EventGoal: Hashable, Sendable {
     return .event(pattern)
   }
 
-  /// - Parameter number: the line number, if a line was printed for the event.
+  /// - Parameter number: the number of the line that was printed for the event; `nil` if no line was printed.
   package func isReached(by event: ObservedEvent, number: Int? = nil) -> Bool {
     switch self {
     case .count(let count): number.map { $0 >= count } ?? false

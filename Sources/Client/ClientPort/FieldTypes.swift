@@ -3,7 +3,7 @@ package import FirestoreJSON
 package import FirestoreModel
 import FirestoreQuery
 
-/// The field types of a collection's documents, and the documents that differ from nearly all others.
+/// The field types of a collection's documents, and the documents that have a rare type in one of their fields.
 package struct FieldTypes: Sendable {
   package struct Kind: Hashable, Sendable {
     package fileprivate(set) var count = 0
@@ -17,7 +17,7 @@ package struct FieldTypes: Sendable {
     /// The field's types by name; elements of arrays count as `array of string`.
     package fileprivate(set) var kinds: [String: Kind] = [:]
 
-    /// The types, most frequent first.
+    /// The types, in descending order of frequency.
     package var ranked: [(name: String, kind: Kind)] {
       kinds.map { ($0.key, $0.value) }.sorted { ($1.kind.count, $0.name) < ($0.kind.count, $1.name) }
     }
@@ -34,7 +34,7 @@ package struct FieldTypes: Sendable {
 
   private static let mostFields = 256
   fileprivate static let mostExamples = 3
-  /// The threshold for outliers: at most one of this number of documents may have the type.
+  /// The threshold for outliers: a type is rare if at most one in this number of documents has it.
   private static let rareness = 50
 
   package private(set) var documents = 0
@@ -87,7 +87,7 @@ package struct FieldTypes: Sendable {
     return outliers
   }
 
-  /// Whether a count is rare among all documents. Nothing is rare among one or two documents.
+  /// Whether a count is rare among a total count of documents. With only one or two documents, no count is rare.
   package static func isRare(_ count: Int, of all: Int) -> Bool { all > 2 && count <= max(1, all / rareness) }
 }
 

@@ -5,7 +5,7 @@ package import LocalSockets
 /// The folder with the inspection sockets of a user's programs: `PID.sock`, and `PID-2.sock` for the second client of a
 /// process.
 package struct InspectionFolder: Hashable, Sendable {
-  /// The reason why a folder cannot be used, with its name and a remedy.
+  /// The reason why a folder cannot be used, including the folder's name and a remedy.
   package struct Failure: Error, Hashable, Sendable {
     package var message: String
 

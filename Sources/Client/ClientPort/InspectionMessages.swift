@@ -11,8 +11,8 @@ package import FirestoreModel
 // watcher ──► ClientRequest …   the program answers from its cache, in their order
 // ```
 
-/// The description of a client for its watchers. Its first three keys stay the same in every version, so that each side
-/// can detect a different version.
+/// The description of a client for its watchers. The first three keys are the same in every version, so that each side
+/// can detect that the other has a different version.
 package struct InspectionGreeting: Hashable, Sendable {
   /// The version of the messages that follow the greeting and the watcher's first message.
   package static let currentVersion = 1
@@ -29,7 +29,7 @@ package struct InspectionGreeting: Hashable, Sendable {
   package var host: String?
   /// Whether the connection to the backend is encrypted.
   package var isTLS: Bool
-  /// The time at which the client was opened.
+  /// The time at which the program opened the client.
   package var since: Timestamp
   package var listeners: Int
   /// The number of watchers already connected.
@@ -97,7 +97,7 @@ package struct ReceivedLines: Sendable {
   /// The number of bytes of an unfinished line.
   package var count: Int { bytes.count }
 
-  /// Adds received bytes.
+  /// Adds received bytes to the unfinished line.
   /// - Returns: the lines that are now complete, without their newlines.
   package mutating func take(_ received: ArraySlice<UInt8>) -> [[UInt8]] {
     bytes += received

@@ -10,8 +10,8 @@ package struct ListenerSnapshot: Sendable {
     package var document: Document
     /// The document in the listener's previous snapshot; `nil` for an added document.
     package var previous: Document?
-    /// The present state of a removed document, which is missing if it was deleted. `nil` if only the limit excludes
-    /// the document, or if unknown.
+    /// The current state of a removed document, or a missing document if it was deleted. `nil` if the state is unknown,
+    /// or if the document was removed only because of the limit.
     package var now: Document?
 
     package init(
@@ -36,11 +36,11 @@ package struct ListenerSnapshot: Sendable {
   /// The number of documents that now match the query.
   package var count: Int
   package var causes: [SnapshotCause]
-  /// The number of changes that `changes` omits; `nil` if none.
+  /// The number of changes that are missing from `changes`; `nil` if `changes` is complete.
   package var omitted: Int?
   /// Whether the backend has ever sent a result for the query; `nil` if not reported.
   package var wasAsked: Bool?
-  /// The time of the snapshot by the machine's clock; `nil` if it is reported immediately.
+  /// The time of the snapshot on the machine's clock; `nil` if the snapshot is reported immediately.
   package var time: Timestamp?
 
   package init(
@@ -64,7 +64,7 @@ package struct ListenerSnapshot: Sendable {
 package struct SearchUpdate: Sendable {
   /// The matches since the last part, up to the limit.
   package var hits: [Document]
-  /// The cumulative counts of examined documents and of matches.
+  /// The total number of documents examined so far, and the total number of matches so far.
   package var looked: Int
   package var found: Int
   package var isDone: Bool

@@ -22,7 +22,7 @@ package enum TypedRequest: Equatable, Sendable {
   }
 }
 
-/// The text form of requests. The palette, `-e`, `hearth plain` and scenarios share it.
+/// The text form of requests. The palette, `-e`, `hearth plain` and scenarios all use this form.
 ///
 ///     set cities/SF {"population": 1}
 ///     update cities/SF population=2
@@ -70,8 +70,8 @@ package struct RequestText: Sendable {
 
   package init(in database: DatabaseID) { self.database = database }
 
-  /// Parses a request from its verb and the text after the verb.
-  /// - Returns: `nil` if the word is not the verb of a request.
+  /// Parses a request from a verb and the text after the verb.
+  /// - Returns: `nil` if no request has this verb.
   /// - Throws: an error whose column refers to `rest`.
   package func read(_ verb: String, _ rest: String) throws(TextError) -> TypedRequest? {
     guard let form = Self.forms.first(where: { $0.verb == verb }) else { return nil }
@@ -122,7 +122,7 @@ package struct RequestText: Sendable {
   }
 
   /// Splits off `older than 2h` from the end of a text.
-  /// - Returns: the text before it, and the age, which is `nil` if the text does not end this way.
+  /// - Returns: the preceding text, and the age. The age is `nil` if the text does not end with one.
   package static func age(in text: String) throws(TextError) -> (rest: String, age: Duration?) {
     let words = text.split(whereSeparator: \.isWhitespace)
     if words.suffix(3).first == "older", words.count >= 3, words[words.count - 2] == "than" {
@@ -137,7 +137,7 @@ package struct RequestText: Sendable {
 
   // MARK: Writes
 
-  /// Parses a path, followed by the JSON of a document or by FIELD=VALUE for each field.
+  /// Parses a path, followed by the JSON of a document or by FIELD=VALUE pairs.
   package func set(_ text: String, merge: Bool = false) throws(TextError) -> Mutation {
     let (path, json) = Self.firstWord(text)
     let key = try Self.key(path)
@@ -220,7 +220,7 @@ package struct RequestText: Sendable {
     return BatchID(number)
   }
 
-  /// The first word of a text, and the rest without white space around it.
+  /// The first word of a text, and the remaining text without surrounding white space.
   package static func firstWord(_ text: String) -> (word: String, rest: String) {
     let end = text.firstIndex(where: \.isWhitespace) ?? text.endIndex
     return (String(text[..<end]), trimmed(text[end...]))

@@ -2,13 +2,13 @@
 package import FirestoreClientState
 package import FirestoreModel
 
-/// Converts the changes of a client's status to events. It reports each write outcome once, each list after a change,
-/// and the status without its lists.
+/// Converts the changes of a client's status to events. Each write outcome is reported once, each list after a change,
+/// and the rest of the status without lists.
 package struct StatusChanges: Sendable {
-  /// A list that may be reported later, because it is long and changes constantly.
+  /// A list that may be reported with a delay, because it is long and changes constantly.
   package enum Part: Hashable, Sendable { case reads, pendingWrites }
 
-  /// The number of the last outcome; `nil` if outcomes before the first status are not reported.
+  /// The number of the last reported outcome; `nil` if outcomes before the first status are not reported.
   private var lastOutcome: Int?
   package private(set) var queue: [PendingWrite]?
   private var queueSize: QueueSize?
@@ -23,7 +23,8 @@ package struct StatusChanges: Sendable {
   /// - Parameter knowsPast: whether outcomes before the first status are already known and must not be reported.
   package init(knowsPast: Bool = false) { lastOutcome = knowsPast ? nil : 0 }
 
-  /// The number of outcomes that the last status omits, because there were too many since the previous status.
+  /// The number of outcomes that are missing from the last status, because too many writes finished since the previous
+  /// one.
   package private(set) var missedOutcomes = 0
 
   /// The batches that left the queue since the last status, with their outcomes.
@@ -35,8 +36,8 @@ package struct StatusChanges: Sendable {
     return new
   }
 
-  /// The events for the lists that changed, and for the status itself.
-  /// - Parameter omitted: lists that are omitted now; the next call reports them.
+  /// Returns the events for the lists that changed, and the event for the rest of the status.
+  /// - Parameter omitted: lists to omit from this call; the next call reports them.
   package mutating func changes(in status: ClientStatus, omitting omitted: Set<Part> = []) -> [ClientEvent] {
     var events: [ClientEvent] = []
     if !omitted.contains(.pendingWrites), status.pendingWrites != queue || status.queue != queueSize {
@@ -67,7 +68,7 @@ package struct StatusChanges: Sendable {
 }
 
 extension WriteOutcome {
-  /// The event that reports the outcome.
+  /// The event that reports this outcome.
   package var event: ClientEvent {
     guard let rejection else { return .writeAcknowledged(batch, after: after, of: documents) }
     return rejection.endsWriteHere ? .writeCancelled(batch) : .writeRejected(batch, rejection)
@@ -75,7 +76,7 @@ extension WriteOutcome {
 }
 
 extension ClientStatus {
-  /// The status without its lists, which have separate events.
+  /// A copy of the status without its lists, which are reported by separate events.
   package var withoutLists: ClientStatus {
     var status = self
     (status.pendingWrites, status.rejectedWrites, status.recentOutcomes) = ([], [], [])

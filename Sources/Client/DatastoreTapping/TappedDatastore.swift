@@ -5,8 +5,8 @@ package import FirestoreProtocol
 package import SerialExecutors
 import Synchronization
 
-/// Wraps any datastore and records its messages. At a client, it records the messages that the client sends and
-/// receives, including the effects of faults between the client and the backend.
+/// Wraps any datastore and records its messages. In a client, the recording includes the effects of faults between the
+/// client and the backend.
 package struct TappedDatastore: Datastore {
   private let base: any Datastore
   private let database: DatabaseID
@@ -169,7 +169,7 @@ package final class MessageTap: Sendable {
     var streams = 0
   }
 
-  /// Yields when events are waiting. One element can announce several events.
+  /// Yields an element when events are waiting. One element can announce several events.
   package let signals: AsyncStream<Void>
   private let signal: AsyncStream<Void>.Continuation
   private let room: Int

@@ -135,8 +135,8 @@ extension ProtocolEvent {
     }
   }
 
-  /// - Parameter answer: the response to the read. Its type alone is ambiguous, because an empty list matches every
-  ///   list type, so the type of the read decides.
+  /// - Parameter answer: the response to the read. The type of the answer alone is ambiguous, because an empty list
+  ///   matches every list type. Therefore the type of the read decides.
   mutating func set(_ answer: Any, to read: some DatastoreRead, _ names: DocumentNames) {
     switch read {
     case is LookupRead:

@@ -4,7 +4,7 @@ import FirestoreProtocol
 package import FirestoreQuery
 package import FirestoreSQLite
 
-/// Query results packed by the backend. Loading a bundle fills the cache without queries to the backend.
+/// Query results packed by the backend. Loading a bundle fills the cache without querying the backend.
 package struct Bundle: Sendable {
   package struct NamedQuery: Sendable {
     package var name: String
@@ -20,7 +20,7 @@ package struct Bundle: Sendable {
   }
 
   package struct Entry: Sendable {
-    /// An existing document, or a missing one that did not exist at the read time.
+    /// The document as of the read time; it can be a missing document.
     package var document: Document
     /// The named queries whose result contains the document.
     package var queries: [String]
@@ -109,8 +109,8 @@ extension LocalStore {
     }
   }
 
-  /// Stores a slice of a bundle's documents. The bundle has a separate target that refers to them, so that they are not
-  /// collected immediately.
+  /// Stores a slice of a bundle's documents. A target that exists only for the bundle refers to the documents, so that
+  /// they are not garbage-collected immediately.
   /// - Parameter isFirst: whether the slice replaces the documents of an older bundle with the same id.
   /// - Returns: the local views of the documents that changed.
   package mutating func store(
@@ -131,8 +131,8 @@ extension LocalStore {
     }
   }
 
-  /// Stores a bundle's named queries after all its documents, and marks it as loaded. A named query's target resumes
-  /// from the bundle's read time, unless it has newer data.
+  /// Stores a bundle's named queries after all its documents, and marks it as loaded. The target of a named query
+  /// resumes from the bundle's read time, unless the target has newer data.
   package mutating func finish(_ bundle: Bundle) throws(StoreError) {
     let database = database
     let own = activeTargets.ids
@@ -155,8 +155,8 @@ extension LocalStore {
     try database.read { () throws(StoreError) in try database.bundles.query(named: name) }
   }
 
-  /// The target's collection id has a reserved form that no real collection can have. The bundle id is a single path
-  /// segment and may contain any character.
+  /// Returns the target that exists only for a bundle. Its collection id has a reserved form that no real collection
+  /// can have. The bundle id is a single path segment and may contain any character.
   private static func target(ofBundle id: String) -> Target {
     let segment = id.map { $0 == "/" ? "%2F" : $0 == "%" ? "%25" : String($0) }.joined()
     return Query(path: ResourcePath("__bundle__/docs").appending(segment)).target
@@ -175,7 +175,7 @@ extension CacheDatabase {
     try targets.add(members, to: target)
   }
 
-  /// - Parameter active: the targets with listeners. Their cached results are newer than the bundle's.
+  /// - Parameter active: the targets with listeners. Their cached results are newer than the results in the bundle.
   fileprivate func store(
     _ query: Bundle.NamedQuery, _ members: [DocumentKey], _ active: Set<TargetID>
   ) throws(StoreError) {

@@ -3,8 +3,8 @@ package import FirestoreModel
 package import FirestoreSQLite
 import Foundation
 
-/// The one database that a cache and its write queue belong to. The cache stores it when it is first opened for a
-/// database and compares it at every later opening. Pending writes are therefore never sent to another database.
+/// The one database that a cache and its write queue belong to. The cache stores this identity when it is first opened,
+/// and compares it each time it is opened again. Pending writes are therefore never sent to another database.
 package struct CacheIdentity: Hashable, Sendable, CustomStringConvertible {
   private let backend: String
   private let database: DatabaseID
@@ -28,14 +28,14 @@ package struct CacheIdentity: Hashable, Sendable, CustomStringConvertible {
   package var description: String { "\(database.name) of \(backend)" }
 }
 
-/// The identity that a client requires of the cache that it opens.
+/// The identity that a client requires of a cache when opening it.
 package struct CacheClaim: Hashable, Sendable {
-  /// The database of the client. A cache without an owner belongs to this database from now on. Versions before the
-  /// identity was introduced stored no owner.
+  /// The database of the client. If a cache has no owner, this database becomes the owner. Early versions stored no
+  /// owner.
   package var identity: CacheIdentity
-  /// Whether to replace another database's cache with an empty one if it has no pending writes. Meant for a directory
-  /// that only has caches of this client's backend. There, the cache of another database can only be left over from
-  /// deleted data.
+  /// Whether to replace another database's cache with an empty one if it has no pending writes. Set it only for a
+  /// directory that contains no caches of other backends. In such a directory, the cache of another database can only
+  /// be left over from deleted data.
   package var replacesOthers: Bool
 
   package init(_ identity: CacheIdentity, replacesOthers: Bool = false) {
@@ -55,7 +55,7 @@ extension CacheDatabase {
     }
   }
 
-  /// The number of pending and rejected batches of all users.
+  /// The number of pending and rejected batches, of all users.
   var keptWriteCount: Int64 {
     get throws(StoreError) {
       try connection.integer("SELECT (SELECT count(*) FROM mutation_batches) + (SELECT count(*) FROM rejected_writes)")
@@ -63,7 +63,7 @@ extension CacheDatabase {
     }
   }
 
-  /// Assigns the cache to the claim's database, unless it has an owner.
+  /// Assigns the cache to the claim's database, unless the cache already has an owner.
   /// - Returns: `false` if the cache belongs to another database and may be replaced.
   /// - Throws: `foreign` if the cache belongs to another database and may not be replaced.
   func accept(_ claim: CacheClaim, in path: String) throws(StoreError) -> Bool {
@@ -100,10 +100,10 @@ extension LocalStore {
     try database.transaction { () throws(StoreError) in try database.sharing?.tell(.cleared) }
   }
 
-  /// Notifies the clients of a shared durable cache, waits until they have closed it, and deletes it.
-  /// - Parameter clock: measures the five seconds that the clients have to close the cache.
-  /// - Throws: the errors of `erase`. `locked` also if a client does not close the cache, for example because its
-  ///   process is stopped.
+  /// Notifies the clients of a shared durable cache, waits until they have closed the cache, and deletes it.
+  /// - Parameter clock: measures the five seconds within which clients must close the cache.
+  /// - Throws: the errors of `erase`, and `locked` if a client does not close the cache in time, for example because
+  ///   its process is stopped.
   package static func eraseShared(_ path: String, clock: any Clock<Duration>) async throws(StoreError) {
     let refusal: StoreError
     do throws(StoreError) { return try erase(path) } catch { refusal = error }
@@ -119,7 +119,7 @@ extension LocalStore {
   }
 
   /// Deletes a durable cache: the database, its log, and files that were moved aside. Does nothing if there is none.
-  /// - Throws: `locked` if a store has it open; `notWritable`.
+  /// - Throws: `locked` if a store has the cache open; `notWritable`.
   package static func erase(_ path: String) throws(StoreError) {
     guard FileManager.default.fileExists(atPath: path) else { return }
     // Held until everything is deleted, so that no store opens the cache meanwhile.

@@ -6,8 +6,8 @@ import FirestoreQuery
 package import FirestoreSQLite
 
 /// Counts a cache's documents by collection, its index entries by index, and the rows of its other tables. Works in
-/// slices. Between slices the cache may be used and changed, so the counts of a cache in use do not belong to a single
-/// moment.
+/// slices. Between slices the cache may be used and changed, so the counts of a cache in use do not describe one
+/// consistent state.
 ///
 ///     documents ─► pending ─► members ─► entries ─► rest ─► done
 package struct CacheSurveyRun: Sendable {
@@ -37,7 +37,7 @@ package struct CacheSurveyRun: Sendable {
     /// Memberships of documents in targets.
     case members(after: TargetCache.Membership?)
     case entries(after: IndexEntry?)
-    /// The other tables, one after the other. They are small, or can be counted without reading each row.
+    /// The other tables, one after the other. They are small, or their rows can be counted without reading each one.
     case rest(Int)
     case done
   }
@@ -58,13 +58,13 @@ package struct CacheSurveyRun: Sendable {
     var document: Int64
   }
 
-  /// The number of rows between two checks of the clock, which take about 0.5 ms.
+  /// The number of rows that are read between two checks of the clock. Reading them takes about 0.5 ms.
   static let piece = 1_000
 
   var phase = Phase.documents(after: nil)
   var tallies: [CollectionNumber: Tally] = [:]
   var pending = Amount()
-  /// The last document with an overlay. Detects further overlays of the same document, one for each user.
+  /// The last document with an overlay. Used to count a document once if several users have an overlay for it.
   var lastOverlay: (collection: CollectionNumber, name: String)?
   var members = 0
   var entries: [IndexNumber: Amount] = [:]
@@ -214,7 +214,7 @@ extension CacheDatabase {
 
 /// The results of a survey.
 extension LocalStore {
-  /// The share of each collection that a survey found.
+  /// The part of the cache that each collection occupies, as found by the survey.
   /// - Parameter leaving: the documents that a garbage collection would remove.
   package func shares(
     of run: CacheSurveyRun, leaving: GarbageCollectionPlan
@@ -236,7 +236,7 @@ extension LocalStore {
     }
   }
 
-  /// The indexes and tables that a survey found.
+  /// The indexes and tables that the survey found.
   package func contents(of run: CacheSurveyRun) throws(StoreError) -> CacheContents {
     let database = database
     return try database.read { () throws(StoreError) in
@@ -287,7 +287,7 @@ extension LocalStore {
     return (results + documents).sorted { $0.lastUse < $1.lastUse }
   }
 
-  /// The size of the cache, the size of its free pages, and the number of its targets. O(targets).
+  /// The size of the cache, the size of its free pages, and the number of its targets. Takes O(targets) time.
   package func extent() throws(StoreError) -> (bytes: Int64, freeBytes: Int64, targets: Int) {
     let database = database
     return try database.read { () throws(StoreError) in
@@ -297,7 +297,7 @@ extension LocalStore {
 }
 
 extension CacheDatabase {
-  /// The state of the page checksums. Every page that is read is verified, and damage is recorded.
+  /// The state of the page checksums. SQLite verifies every page that it reads, and damage is recorded.
   fileprivate func checksums() throws(StoreError) -> CacheContents.Checksums {
     guard let path else { return .unneeded }
     if DatabaseFiles(path: path).isMarkedDamaged { return .damaged }
@@ -306,7 +306,7 @@ extension CacheDatabase {
 }
 
 extension LocalStore {
-  /// The complete results of former and present listeners in the cache, by collection. O(results).
+  /// The complete cached results of current and former listeners, by collection. Takes O(results) time.
   package func coverage() throws(StoreError) -> [ResourcePath: CacheSurvey.Coverage] {
     let (database, active) = (database, activeTargets)
     var times = try database.read { () throws(StoreError) in try database.targets.times() }
@@ -332,7 +332,7 @@ extension LocalStore {
 }
 
 extension Target {
-  /// Whether the target has every document of its collection.
+  /// Whether the target's result is every document of its collection.
   fileprivate var isWholeCollection: Bool {
     filters.isEmpty && limit == nil && start == nil && end == nil && orderBy.allSatisfy(\.path.isDocumentID)
   }

@@ -7,7 +7,7 @@ package import FirestoreSQLite
 extension LocalStore {
   /// Checks that redundant data in the tables is consistent. O(pending writes + membership); for tests and debug
   /// builds.
-  /// - Returns: the inconsistencies.
+  /// - Returns: descriptions of the inconsistencies.
   package func checkInvariants() throws(StoreError) -> [String] {
     // Runs in a read transaction, which detects other clients' changes before it uses state in memory.
     try database.read { () throws(StoreError) in try violations() }
@@ -52,7 +52,7 @@ struct IndexVerification {
     let key: [UInt8]
   }
 
-  /// - Returns: the inconsistencies.
+  /// - Returns: descriptions of the inconsistencies.
   func violations() throws(StoreError) -> [String] {
     var violations: [String] = []
     var stored: Set<Entry> = []
@@ -103,7 +103,7 @@ extension CacheDatabase {
     try retentions.verify()
   }
 
-  /// Queries for rows that must not exist, with their description.
+  /// Queries for rows that must not exist, each with a description of the problem.
   static let forbidden: [(problem: String, rows: String)] = [
     (
       "overlays without a batch",

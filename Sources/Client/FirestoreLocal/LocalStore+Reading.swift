@@ -5,7 +5,7 @@ package import FirestoreSQLite
 
 extension LocalStore {
   /// Runs a query over the local views of the cached documents.
-  /// - Parameter usingPreviousResults: whether the query may start from its target's last result that was in sync,
+  /// - Parameter usingPreviousResults: whether the query may start from the last synced result of the query's target,
   ///   instead of reading the whole collection.
   package func execute(_ query: Query, usingPreviousResults: Bool) throws(StoreError) -> QueryResult {
     let target = try knownTarget(query.target)
@@ -42,7 +42,7 @@ extension LocalStore {
     try database.read { () throws(StoreError) in try localDocuments.document(key) }
   }
 
-  /// The remote version, without overlays.
+  /// The remote version of a document, without overlays.
   package func remoteDocument(_ key: DocumentKey) throws(StoreError) -> Document? {
     try database.read { () throws(StoreError) in try database.documents.document(key) }
   }
@@ -59,7 +59,7 @@ extension LocalStore {
   }
 }
 
-/// A document in the backend's version, with its read time in the cache.
+/// A document in the backend's version, with the read time that the cache stores for it.
 package struct CachedDocument: Sendable {
   package var document: Document
   package var readTime: SnapshotVersion
@@ -70,7 +70,7 @@ package struct CachePages: Sendable {
   /// The number of documents in a page. Reading a page takes a few milliseconds.
   static let size = 200
 
-  /// The document to read, or the collection to read with everything below it; `nil` for the whole cache.
+  /// The document to read, or the collection to read together with everything below it; `nil` for the whole cache.
   let path: ResourcePath?
   var last: DocumentNumber?
   package internal(set) var isFinished = false
@@ -81,7 +81,7 @@ package struct CachePages: Sendable {
 }
 
 extension LocalStore {
-  /// The next existing documents in the backend's version, without pending writes.
+  /// The next page of existing documents, in the backend's version without pending writes.
   package func nextPage(_ pages: inout CachePages) throws(StoreError) -> [CachedDocument] {
     let database = database
     var next = pages

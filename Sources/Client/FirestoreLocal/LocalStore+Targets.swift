@@ -5,8 +5,8 @@ package import FirestoreQuery
 package import FirestoreSQLite
 
 extension LocalStore {
-  /// Activates a target. A stored target has its id and token; a new one has the next even id and no token (SPEC-FORMAT
-  /// §10).
+  /// Activates a target. A stored target keeps its id and token. A new target gets the next even id and has no token
+  /// (SPEC-FORMAT §10).
   /// - Parameter interest: this client's interest in the target, which is announced to the other clients.
   package mutating func allocateTarget(
     _ target: Target, announcing interest: TargetInterest? = nil
@@ -27,12 +27,12 @@ extension LocalStore {
     return data
   }
 
-  /// Deactivates a target. Stores its newest token and the sequence number of this use. With eager collection, evicts
-  /// the target together with the documents that only it referred to.
+  /// Deactivates a target. Stores the target's newest token and a new sequence number for this use. With eager
+  /// collection, evicts the target together with the documents that only it referred to.
   ///
-  /// The target is inactive afterwards even if this throws. In that case, the stored token remains the older one.
-  /// - Parameter isForeign: whether the listener was another client's. If this throws, such a target remains active and
-  ///   can be released again.
+  /// The target is inactive afterwards even if this function throws. In that case, the older token remains stored.
+  /// - Parameter isForeign: whether the listener belonged to another client. If the function throws, such a target
+  ///   remains active and can be released again.
   package mutating func releaseTarget(_ id: TargetID, isForeign: Bool = false) throws(StoreError) {
     if isForeign { try check(.releaseTarget) }
     guard let active = activeTargets.end(id) else { return }
@@ -81,11 +81,10 @@ extension LocalStore {
   /// An active target's data with the newest token, which may not be stored yet.
   package func activeTarget(_ id: TargetID) -> TargetData? { activeTargets[id]?.data }
 
-  /// Whether the target shares the watch stream's position, which holds until the backend reports something else for
-  /// the target.
+  /// Whether the target shares the watch stream's position. A target does so until the backend reports a change for it.
   package func followsStream(_ id: TargetID) -> Bool { activeTargets.followsStream(id) }
 
-  /// The documents that belong to a target, as the backend last reported.
+  /// The documents that belong to a target, according to the backend's last report.
   package func remoteKeys(of target: TargetID) throws(StoreError) -> Set<DocumentKey> {
     try database.read { () throws(StoreError) in
       var keys: Set<DocumentKey> = []
@@ -96,9 +95,9 @@ extension LocalStore {
     }
   }
 
-  /// Records which documents views show. Documents in a view are not collected. If a view has no documents in limbo,
-  /// its query can start from the target's documents next time. The views' documents remain protected even if storing
-  /// fails.
+  /// Records which documents the views show. These documents are not garbage-collected. If a view has no documents in
+  /// limbo, the next execution of its query can start from the target's documents. If storing fails, the documents
+  /// remain protected nevertheless.
   package mutating func notifyLocalViewChanges(_ changes: [LocalViewChanges]) throws(StoreError) {
     for change in changes { pin(change) }
     try check(.notifyLocalViewChanges)
@@ -154,7 +153,7 @@ extension LocalStore {
     try database.documents.touch(header.number, sequenceNumber: sequenceNumber)
   }
 
-  /// Protects a document from collection during its lookup.
+  /// Protects a document from garbage collection while its limbo lookup runs.
   package mutating func addLimboReference(_ key: DocumentKey, _ target: TargetID) {
     references.add(key, lookedUpBy: target)
   }
@@ -166,7 +165,7 @@ extension LocalStore {
 }
 
 extension TargetCache {
-  /// The stored target, or a new one with the next even id (SPEC-FORMAT §10).
+  /// The stored target, or a new target with the next even id (SPEC-FORMAT §10).
   /// - Precondition: inside a transaction.
   func allocate(_ target: Target, _ database: CacheDatabase) throws(StoreError) -> TargetData {
     if let known = try data(for: target) { return known }
@@ -193,7 +192,7 @@ struct ActiveTargets {
     var sequenceNumber: Int64
   }
 
-  /// The change of the targets by a remote event.
+  /// The change of the active targets that a remote event causes.
   struct Change {
     /// Targets that stopped following the stream before the event.
     var left: Set<TargetID> = []
@@ -209,13 +208,13 @@ struct ActiveTargets {
   private var byID: [TargetID: ActiveTarget] = [:]
   private var idOfTarget: [Target: TargetID] = [:]
   private var position: Position?
-  /// The number of positions so far. Each target has its own count of the positions that it has applied.
+  /// The number of positions so far. Each target separately counts the positions that it has applied.
   private var positionCount = 0
-  /// A lower bound for the stored versions of targets that follow the stream; `nil` while there are none.
+  /// A lower bound for the stored versions of targets that follow the stream; `nil` while no target follows the stream.
   private var oldestStoredVersion: Int64?
 
   var ids: Set<TargetID> { Set(byID.keys) }
-  /// All targets with their current position. O(targets).
+  /// All targets with their current position. Takes O(targets) time.
   var all: [(id: TargetID, target: ActiveTarget)] { byID.map { ($0.key, atPosition($0.value)) } }
   subscript(id: TargetID) -> ActiveTarget? { byID[id].map(atPosition) }
   subscript(target: Target) -> ActiveTarget? { idOfTarget[target].flatMap { self[$0] } }
@@ -273,20 +272,20 @@ struct ActiveTargets {
     }
   }
 
-  /// Stops a target from following the stream. It keeps its current position.
+  /// Stops a target from following the stream. The target keeps its current position.
   private mutating func leave(_ id: TargetID) {
     guard var target = self[id], target.followsStream else { return }
     target.followsStream = false
     byID[id] = target
   }
 
-  /// Whether the stored data of a target that follows the stream may be outdated at a version.
+  /// Whether some target that follows the stream may have outdated stored data at this version.
   func mayHaveDueFollowers(at version: SnapshotVersion) -> Bool {
     guard let oldestStoredVersion else { return false }
     return version.microseconds - oldestStoredVersion >= ActiveTarget.maximumAgeMicroseconds
   }
 
-  /// The targets that follow the stream after a change.
+  /// The targets that follow the stream after the change.
   func followers(after change: Change) -> [TargetID] {
     if change.isFirstOfStream { return [] }
     return byID.filter { $0.value.followsStream && !change.left.contains($0.key) }.map(\.key)
@@ -296,12 +295,11 @@ struct ActiveTargets {
 /// A target with listeners.
 struct ActiveTarget {
   var data: TargetData
-  /// Whether the target shares the watch stream's position, which holds until the backend reports something else for
-  /// the target.
+  /// Whether the target shares the watch stream's position. A target does so until the backend reports a change for it.
   var followsStream = false
   /// The count of stream positions that `data` has applied.
   fileprivate var positionCount = 0
-  /// The snapshot version in the database; the one in `data` may be newer.
+  /// The snapshot version that the database contains; `data` may contain a newer one.
   private var storedSnapshotVersion: SnapshotVersion?
   private var storedLimboFreeVersion: SnapshotVersion?
 
@@ -315,12 +313,13 @@ struct ActiveTarget {
     storedLimboFreeVersion = data.lastLimboFreeSnapshotVersion
   }
 
-  /// The maximum age of a stored token or limbo-free version (SDK: RESUME_TOKEN_MAX_AGE).
+  /// The maximum age in microseconds of a stored token or a stored limbo-free version (SDK: RESUME_TOKEN_MAX_AGE).
   static let maximumAgeMicroseconds: Int64 = 5 * 60 * 1_000_000
 
   fileprivate var storedMicroseconds: Int64 { storedSnapshotVersion?.microseconds ?? 0 }
 
-  /// Whether the stored snapshot version is so old that the one in `data` must be stored even without document changes.
+  /// Whether the stored snapshot version is so old that the version in `data` must be stored now, even without document
+  /// changes.
   var snapshotVersionIsDue: Bool { Self.isDue(data.snapshotVersion, storedSnapshotVersion) }
 
   func limboFreeVersionIsDue(viewChanged: Bool) -> Bool {

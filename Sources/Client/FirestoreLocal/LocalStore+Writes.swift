@@ -7,8 +7,8 @@ package import FirestoreSQLite
 extension LocalStore {
   /// Queues mutations as one batch.
   /// - Parameters:
-  ///   - rejected: the rejected write that the batch replaces. It is removed in the same transaction.
-  ///   - last: the user's newest batch that the caller has received. It need not be pending any more.
+  ///   - rejected: the rejected write that the batch replaces. The rejected write is removed in the same transaction.
+  ///   - last: the user's newest batch that the caller has received. That batch may have left the queue by now.
   /// - Returns: the batch's number and the local views of all its documents.
   package mutating func write(
     _ mutations: [Mutation], at localWriteTime: Timestamp, insteadOf rejected: BatchID? = nil,
@@ -50,8 +50,8 @@ extension LocalStore {
   /// Removes an acknowledged batch and updates its documents to their committed state.
   /// - Parameters:
   ///   - response: one result per mutation of the batch.
-  ///   - batch: the stored batch, if the caller has it. If it is `nil`, and always in a shared cache, the batch is read
-  ///     from the table.
+  ///   - batch: the stored batch, if the caller has it. The batch is read from the table if it is `nil`, or if the
+  ///     cache is shared.
   /// - Returns: the local views of the batch's documents; empty if the batch is not in the queue.
   package mutating func acknowledge(
     _ id: BatchID, _ response: CommitResponse, of batch: MutationBatch? = nil
@@ -145,13 +145,13 @@ extension LocalStore {
 }
 
 extension LocalStore {
-  /// The current user's rejected writes, in the order of their creation. Bounded: beyond 1 000 writes or 10 MiB
-  /// the oldest are dropped, but never the most recently rejected one.
+  /// The current user's rejected writes, in the order of their creation. Beyond 1 000 writes or 10 MiB, the cache drops
+  /// the oldest writes, but never the most recently rejected one.
   package func rejectedWrites() throws(StoreError) -> [RejectedWrite] {
     try database.read { () throws(StoreError) in try database.rejectedWrites.writes(of: user) }
   }
 
-  /// - Returns: whether the current user had the write.
+  /// - Returns: whether the write existed among the current user's rejected writes.
   package mutating func dropRejectedWrite(_ id: BatchID) throws(StoreError) -> Bool {
     let (database, user) = (database, user)
     return try database.transaction { () throws(StoreError) in
@@ -160,7 +160,7 @@ extension LocalStore {
     }
   }
 
-  /// - Returns: the number of the current user's rejected writes.
+  /// - Returns: the number of dropped writes.
   package mutating func dropAllRejectedWrites() throws(StoreError) -> Int {
     let (database, user) = (database, user)
     return try database.transaction { () throws(StoreError) in
@@ -170,8 +170,8 @@ extension LocalStore {
   }
 }
 
-/// Updates one document of an acknowledged or rejected batch. At this time the batch has left the queue, but the
-/// document's list of batches still contains it.
+/// Updates one document of an acknowledged or rejected batch. The batch has already left the queue, but the document's
+/// list of batches still contains it.
 struct BatchResolution {
   private let key: DocumentKey
   private let batch: MutationBatch
@@ -240,7 +240,7 @@ struct BatchResolution {
     }
   }
 
-  /// The remote document after the commit; `nil` if the cache already has that version or a newer one.
+  /// The remote document after the commit; `nil` if the cache already has this version or a newer one.
   private func advance(_ remote: Document?, _ response: CommitResponse) -> Document? {
     var results: [(Mutation, MutationResult)] = []
     for (index, mutation) in batch.mutations.enumerated() where mutation.key == key {
@@ -258,7 +258,7 @@ struct BatchResolution {
 }
 
 extension LocalStore {
-  /// Activates the queue of a user; `nil` is the signed-out user. Called before there are any listeners.
+  /// Activates the queue of a user; `nil` is the signed-out user. Must be called before any listener exists.
   package mutating func start(user name: String?) throws(StoreError) {
     try check(.start)
     let database = database
@@ -290,7 +290,7 @@ extension LocalStore {
     return result
   }
 
-  /// Marks the documents of batches as changed, because their remote versions are visible again.
+  /// Marks the documents of the batches as changed, because queries see the remote versions of these documents again.
   private func renew(_ batches: [MutationBatch], _ database: CacheDatabase) throws(StoreError) {
     let readTime = try database.globals.readTime()
     let sequenceNumber = try database.sequenceNumbers.next()
@@ -302,7 +302,8 @@ extension LocalStore {
     }
   }
 
-  /// Makes a user current, and updates the user's overlays for documents that changed while another user was current.
+  /// Makes a user the current one, and updates this user's overlays of documents that changed while another user was
+  /// current.
   private static func activate(_ name: String?, _ database: CacheDatabase) throws(StoreError) -> UserNumber {
     let user = try database.mutations.number(ofUser: name)
     if try database.globals.value(.currentUser) == user.rawValue { return user }

@@ -7,30 +7,30 @@ package import FirestoreSQLite
 
 /// The offline cache: remote documents, pending writes with their overlays, and targets, in one SQLite database.
 ///
-/// Its calls are synchronous, and it has a single owner. Each mutating function is one transaction: it stores all of
-/// its changes, or it throws and changes nothing, not even in memory. The database is in a separate directory or in
-/// memory, which makes no other difference.
+/// All calls are synchronous, and the store has a single owner. Each mutating function is one transaction: it stores
+/// all of its changes, or it throws and changes nothing, not even in memory. The database is either in its own
+/// directory or in memory, and behaves the same in both cases.
 package struct LocalStore: ~Copyable {
   let database: CacheDatabase
   package let policy: GarbageCollectionPolicy
 
-  /// Injected faults: an action in this set fails before it changes anything.
+  /// The actions in which a fault is injected. Each of these actions fails before it changes anything.
   package var faults: Set<StoreAction> = []
   /// Whether expensive scans create indexes automatically. The setting is not stored (SDK: off by default).
   package var createsIndexesAutomatically = false
-  /// The minimum number of documents for a scan to create an index.
+  /// The minimum number of documents that a scan must read to create an index.
   package var minimumScanForIndexes = AutomaticIndexes.minimumScan
   /// Keeps the slices of an index backfill short.
   package var backfillPacer = SlicePacer.continuous
   var backfillLog = LogPacer()
-  /// The times of queries.
+  /// The execution times of recent queries.
   package var queryLedger = QueryLedger.continuous()
-  /// The reason why the store is in memory or new; `nil` if it is the requested store.
+  /// The reason why the store is in memory or new; `nil` if the configured store was opened.
   package let fallback: StoreError?
-  /// The path of the damaged database that was moved aside.
+  /// The new path of a damaged database that was moved aside; `nil` if none was.
   package let movedAside: String?
 
-  /// Whether this client is primary and has the streams. Always true unless the cache is shared.
+  /// Whether this client is the primary client, which runs the streams. Always true if the cache is not shared.
   package private(set) var isPrimary: Bool
   var queue: UserQueue
   var activeTargets = ActiveTargets()
@@ -48,9 +48,9 @@ package struct LocalStore: ~Copyable {
     self.init(try Opening(database), configuration.policy)
   }
 
-  /// Opens the configured location. A damaged database is moved aside, never deleted, and replaced with a new one. A
-  /// database that is locked, not writable, not private, newer, or another database's cache is left unchanged, and the
-  /// store is in memory. `fallback` has the reason.
+  /// Opens the configured location. A damaged database is moved aside, never deleted, and replaced with a new one. The
+  /// store is in memory if the existing database is locked, not writable, not private, of a newer version, or the cache
+  /// of another database. Such a database is left unchanged, and `fallback` contains the reason.
   package init(openingOrFallingBack configuration: LocalStoreConfiguration) {
     let opening: Opening
     do throws(StoreError) {
@@ -108,23 +108,23 @@ package struct LocalStore: ~Copyable {
   /// A random number for this opening of the database. Batches written during this opening contain it.
   package var generation: Int64 { database.generation }
 
-  /// A permanently unique name for a batch of the current user, even if the cache is restored to an earlier state and
-  /// assigns the same numbers to other batches. Each user is a separate sender, because a server only remembers a
-  /// sender's last responses. Batches with lost responses may wait for a long time while another user's batches are
-  /// sent.
+  /// A permanently unique name for a batch of the current user. It is unique even if the cache is restored to an
+  /// earlier state and assigns the same numbers to other batches. Each user counts as a separate sender, because a
+  /// server remembers only the last responses to each sender. While another user's batches are sent, a batch whose
+  /// response was lost may have to wait for a long time.
   package func requestID(of batch: MutationBatch) -> WriteRequestID {
     func bytes(_ number: Int64) -> [UInt8] { withUnsafeBytes(of: number.bigEndian) { Array($0) } }
     let sender = user == database.signedOutUser ? [] : bytes(user.rawValue)
     return WriteRequestID(clientID: bytes(database.identity) + bytes(batch.generation) + sender, batchID: batch.id)
   }
 
-  /// Closes the database and releases its directory. A store that goes out of scope does the same.
+  /// Closes the database and releases its directory. The same happens when a store goes out of scope.
   package consuming func close() { database.close() }
 
-  /// Closes the database in the way that a killed process does.
+  /// Closes the database the way a killed process would.
   package consuming func abandon() { database.abandon() }
 
-  /// The error if the files were removed while in use.
+  /// The error if another program removed the files while they were in use.
   package var loss: StoreError? { database.openFiles?.loss }
 
   /// - Parameter observer: called once, on any thread, when the files are missing.
@@ -135,7 +135,7 @@ package struct LocalStore: ~Copyable {
   /// Makes this client the primary client of the shared cache.
   package mutating func takeOver() { isPrimary = true }
 
-  /// Makes this client a secondary one: another client is now primary and stores the data of targets.
+  /// Makes this client a secondary client, because another client is now primary and stores the target data.
   package mutating func resign() { isPrimary = false }
 
   var user: UserNumber { queue.user }
@@ -185,14 +185,14 @@ package struct LocalStoreConfiguration: Sendable {
   package var location: StorageLocation
   package var policy: GarbageCollectionPolicy
   package var database: DatabaseID
-  /// The required owner of a durable cache; `nil` accepts any owner, for a command that only reads the cache.
+  /// The required owner of a durable cache; `nil` accepts any owner, which suits a command that only reads the cache.
   package var claim: CacheClaim?
   /// Whether other stores, of this process or others, may use a durable cache at the same time.
   package var isShared: Bool
-  /// The clients that share the cache, if all of them run on one thread; `nil` if the kernel notifies about changes.
+  /// The clients that share the cache, if all of them run on one thread; `nil` if the kernel notifies the clients of
+  /// changes.
   package var peers: SimulatedPeers?
-  /// Receives a message for the user if opening succeeds but the user should know about a problem. One or two
-  /// sentences.
+  /// Receives a message of one or two sentences if opening succeeds but the user should know about a problem.
   package var report: @Sendable (String) -> Void
 
   package init(
@@ -217,26 +217,27 @@ package struct LocalWriteResult: Sendable {
   /// The stored batch, including base mutations.
   package var batch: MutationBatch
   package var changes: [DocumentKey: Document]
-  /// Earlier batches of other clients that this client does not have yet.
+  /// Earlier batches of other clients that this client has not received yet.
   package var others: [MutationBatch] = []
 
   package var batchID: BatchID { batch.id }
 }
 
 package struct QueryResult: Sendable {
-  /// The matching local views, in any order, without duplicates. For a limit query, at least the first `limit` matches.
+  /// The matching local views, in any order, without duplicates. For a limit query, they include at least the first
+  /// `limit` matches.
   package var matches: [Document]
   /// The order hint of each match's id if all matches are in one collection; empty if a hint is unknown.
   package var hints: [KeyHint] = []
-  /// The keys of the documents that belong to the query's target, as the backend last reported.
+  /// The keys of the documents that belong to the query's target, according to the backend's last report.
   package var remoteKeys: Set<DocumentKey>
-  /// The query plan of the result.
+  /// The query plan that produced the result.
   package var plan: QueryPlan
   /// The number of stored documents that were compared with the query, not counting documents with pending writes.
   package var documentsScanned = 0
   /// The number of index entries that were read.
   package var entriesRead = 0
-  /// The work of each index that was used; empty unless the plan is `index`.
+  /// The statistics of each index that the query used; empty unless the plan is `index`.
   package var indexes: [IndexUse] = []
 
   /// Moves the matches out, so that they can be sorted without a copy.
@@ -246,7 +247,7 @@ package struct QueryResult: Sendable {
     return taken
   }
 
-  /// The matches by key; O(matches) for each call.
+  /// The matches by key. Each call takes O(matches) time.
   package var documents: [DocumentKey: Document] {
     Dictionary(uniqueKeysWithValues: matches.lazy.map { ($0.key, $0) })
   }
@@ -256,8 +257,8 @@ package struct QueryResult: Sendable {
 package struct LocalViewChanges: Sendable {
   package var targetID: TargetID
   package var isFromCache: Bool
-  /// Whether a full limit contains documents that the backend does not have yet. They may displace documents that would
-  /// be in limbo otherwise.
+  /// Whether the view has reached its limit and includes documents that the backend does not have yet. Such documents
+  /// may displace others that would otherwise be in limbo.
   package var hidesDocuments: Bool
   package var added: [DocumentKey]
   package var removed: Set<DocumentKey>
@@ -275,7 +276,7 @@ package struct LocalViewChanges: Sendable {
 }
 
 package struct UserChangeResult: Sendable {
-  /// The documents whose local view may have changed together with the mutation queue.
+  /// The documents whose local view may have changed, together with the mutation queue.
   package var affected: [DocumentKey: Document]
   package var removedBatches: [BatchID]
   package var addedBatches: [MutationBatch]

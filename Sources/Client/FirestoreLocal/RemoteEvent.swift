@@ -8,25 +8,27 @@ package import FirestoreSQLite
 package struct RemoteEvent: Sendable {
   package var version: SnapshotVersion?
   package var targetChanges: [TargetID: TargetChange]
-  /// Targets with mismatched documents. The client listens to them again without a token, for the given purpose.
+  /// Targets whose documents do not match the backend's. The client listens to each of them again without a token, for
+  /// the given purpose.
   package var targetMismatches: [TargetID: TargetPurpose]
-  /// The documents, existing or missing, as the backend reported.
+  /// The documents, existing or missing, as the backend reported them.
   package var documents: [DocumentKey: Document]
   package var resolvedLimboDocuments: Set<DocumentKey>
-  /// Targets whose existence filter did not match, even if a bloom filter explained the difference.
+  /// Targets whose document count did not match the existence filter, even if a bloom filter explained the difference.
   package var filteredTargets: Set<TargetID>
   package var position: Position
-  /// Whether the backend reset a target since the last event: it may have lost versions that the client has seen.
+  /// Whether the backend has reset a target since the last event. If so, the backend may have lost versions that the
+  /// client has seen.
   package var hasReset = false
 
-  /// The stream's new position, for the targets that follow the stream. These targets had earlier events of the same
-  /// stream, have a token, and are not part of this event.
+  /// The stream's new position, for the targets that follow the stream. These targets have a token, were part of an
+  /// earlier event of the same stream, and are not part of this event.
   package struct Position: Sendable {
-    /// The token at the event's version; `nil` if the position does not change.
+    /// The token for the event's version; `nil` if the position does not change.
     package var token: ResumeToken?
     /// Targets that stopped following the stream before this event. Their position does not change.
     package var left: Set<TargetID> = []
-    /// Whether the event is the first of its stream, so that no target follows it yet.
+    /// Whether this is the first event of the stream, so that no target follows the stream yet.
     package var isFirst = false
 
     package init(token: ResumeToken? = nil, isFirst: Bool = false) {
@@ -80,11 +82,11 @@ extension LocalStore {
     }
   }
 
-  /// Stores documents, target membership and resume tokens in one transaction (S6).
+  /// Stores documents, target memberships and resume tokens in one transaction (S6).
   ///
   /// A document's version decreases only if the backend lost the newer version (`RemoteEventApplication`). A token is
-  /// stored when documents changed, when no token is stored yet, or when the stored one is five minutes older
-  /// (SPEC-FORMAT §14.22). `activeTarget` always has the newest token.
+  /// stored when documents changed, when no token is stored yet, or when the stored token is at least five minutes
+  /// older (SPEC-FORMAT §14.22). `activeTarget` always has the newest token.
   /// - Returns: the local views of the documents that changed.
   package mutating func apply(_ event: RemoteEvent) throws(StoreError) -> [DocumentKey: Document] {
     try check(.applyRemoteEvent)
@@ -119,12 +121,12 @@ struct RemoteEventApplication {
   private var others: OtherUsers?
   private var sequenceNumber: Int64 = 0
   private var readTime: SnapshotVersion?
-  /// The highest version of stored documents that the backend may have lost. At most the event's version.
+  /// The highest version of stored documents that the backend may have lost. Never higher than the event's version.
   private var lostVersions: Int64 = .min
   private let targets: ActiveTargets
   /// The change of the active targets.
   private(set) var targetChange = ActiveTargets.Change()
-  /// The documents of the event whose stored version is equal or newer.
+  /// The documents of the event that the cache already has in the same version or a newer one.
   private var unchanged: Set<DocumentKey> = []
   /// The local views that differ from the event's documents because of pending writes.
   private var views: [DocumentKey: Document] = [:]
@@ -133,7 +135,8 @@ struct RemoteEventApplication {
   /// Documents to remove, because the client can no longer read them.
   private var lost: [DocumentNumber] = []
   private var unreferenced: [DocumentNumber] = []
-  /// Whether the last document was new. If so, the next one is probably new too, and is inserted without a lookup.
+  /// Whether the last document was new. If so, the next document is probably new as well, and is inserted without a
+  /// lookup.
   private var expectsNewDocuments = false
 
   init(
@@ -174,8 +177,8 @@ struct RemoteEventApplication {
     return changes
   }
 
-  /// The local views of the documents that the event changed. They are mostly the event's documents, which need no
-  /// further lookup.
+  /// The local views of the documents that the event changed. Most of them equal the event's documents and need no
+  /// lookup.
   private var changes: [DocumentKey: Document] {
     var changes = event.documents
     for key in unchanged { changes[key] = nil }
@@ -239,8 +242,9 @@ struct RemoteEventApplication {
   /// Whether a document of the event replaces the stored one.
   ///
   /// A snapshot contains the newest version of each document at the snapshot's time. If the backend resets a target and
-  /// then sends an older version than the stored one, the backend has lost the newer version. Its data was restored
-  /// from a copy, or lost its last commits. (The official SDKs keep the newer version permanently.)
+  /// then sends an older version than the stored one, the backend has lost the newer version. This happens if the
+  /// backend's data was restored from a copy or lost its last commits. (The official SDKs keep the newer version
+  /// permanently.)
   private func isNewer(_ document: Document, than header: DocumentTable.Header?) -> Bool {
     guard let header, header.state != .placeholder, let stored = header.version else { return true }
     let version = document.version?.microseconds ?? .min
@@ -291,8 +295,8 @@ struct RemoteEventApplication {
     targetChange.replaced[id] = target
   }
 
-  /// Applies the stream's position to the targets that follow it. Stores it only if the stored data is five minutes
-  /// older, so this rarely costs anything.
+  /// Applies the stream's position to the targets that follow the stream. Stores the position only if the stored one is
+  /// at least five minutes older, so the cost is rare.
   private mutating func advanceFollowers() throws(StoreError) {
     (targetChange.left, targetChange.isFirstOfStream) = (event.position.left, event.position.isFirst)
     guard let token = event.position.token, let version = event.version else { return }
@@ -309,7 +313,7 @@ struct RemoteEventApplication {
     }
   }
 
-  /// Adds members in ascending order, because neighboring rows share pages.
+  /// Adds members in ascending order, so that neighboring rows, which share pages, are written together.
   private mutating func add(_ keys: Set<DocumentKey>, to id: TargetID) throws(StoreError) {
     var members: [DocumentNumber] = []
     members.reserveCapacity(keys.count)

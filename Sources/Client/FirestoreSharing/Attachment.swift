@@ -8,7 +8,7 @@ import Glibc
 import Synchronization
 
 extension DataKeeper {
-  /// The state of the thread that remains attached.
+  /// The state that the thread needs to remain attached.
   struct Attached: Sendable {
     fileprivate let welcome: SharingLine.Welcome
     fileprivate let line: OwnerConnection
@@ -18,8 +18,9 @@ extension DataKeeper {
     fileprivate var received: [UInt8]
   }
 
-  /// Times in milliseconds. `interval` is the interval of pings to the owner. After `stopPatience` without an answer, a
-  /// stopped owner counts as silent; after `patience`, also a running owner, which may be busy with a long operation.
+  /// Times in milliseconds. `interval` is the time between pings to the owner. A stopped owner counts as silent after
+  /// `stopPatience` without an answer. A running owner may be busy with a long operation, so it counts as silent only
+  /// after `patience`.
   private static let (interval, stopPatience, patience): (CInt, CInt, CInt) = (2_000, 500, 10_000)
 
   /// - Returns: `nil` if the data is no longer needed.
@@ -40,7 +41,7 @@ extension DataKeeper {
   }
 
   /// Remains attached until the owner ends, or this process closes the data. While the owner does not answer, calls end
-  /// with an error and the data is unreachable. Blocks.
+  /// with an error and the data is unreachable. Blocks the calling thread.
   func stay(_ attached: Attached) {
     var attached = attached
     let (owner, line) = (attached.welcome.owner, attached.line)
@@ -84,7 +85,7 @@ extension DataKeeper {
     attachment.end()
   }
 
-  /// Ends the calls to an owner that does not answer, with the reason.
+  /// Ends the calls to an owner that does not answer; the calls fail with this reason.
   private func suspend(_ attachment: Attachment) {
     let reason = RPCStatus(.unavailable, DataKeeper.silence(of: attachment.owner).message)
     change { state in
@@ -96,7 +97,7 @@ extension DataKeeper {
   }
 }
 
-/// The connection to data that another process has open, as long as that process serves it.
+/// The connection to data that another process has open. Lasts as long as that process serves the data.
 final class Attachment: Sendable {
   private struct State {
     var datastores: [DatabaseID: GRPCDatastore] = [:]
@@ -117,7 +118,7 @@ final class Attachment: Sendable {
   /// Whether the owner has ended, or does not answer.
   var isOver: Bool { state.withLock { $0.isOver } }
 
-  /// - Parameter thread: reads and writes the connections of the database's first datastore.
+  /// - Parameter thread: the thread that reads and writes the connections of the database's first datastore.
   /// - Returns: `nil` if the owner has ended, or does not answer.
   func datastore(for database: DatabaseID, on thread: ConnectionThread) -> GRPCDatastore? {
     state.withLock { state in
@@ -143,12 +144,12 @@ final class Attachment: Sendable {
   }
 }
 
-/// The connection for messages between an attached process and the owner. It ends when the owner ends in any way. One
-/// thread uses it and blocks while it waits. Any thread may call `cut`.
+/// The connection for messages between an attached process and the owner. The connection ends as soon as the owner's
+/// process ends, even if it is killed. One thread uses it and blocks while it waits. Any thread may call `cut`.
 final class OwnerConnection: Sendable {
   enum Event {
     case line(SharingLine)
-    /// No line arrived within the time.
+    /// No line arrived in time.
     case silence
     /// The owner has ended, or sent an invalid line.
     case end
@@ -156,7 +157,7 @@ final class OwnerConnection: Sendable {
 
   private let descriptor: CInt
 
-  /// - Parameter descriptor: the connection, closed with this value.
+  /// - Parameter descriptor: the connection's descriptor, which this object closes when it is released.
   init(_ descriptor: CInt) { self.descriptor = descriptor }
 
   deinit { close(descriptor) }

@@ -8,7 +8,7 @@ import FirestoreServer
 import Glibc
 import Synchronization
 
-/// Keeps a directory's data reachable: opens it, or attaches to the process that has it open.
+/// Keeps a directory's data reachable. Opens the data, or attaches to the process that has it open.
 ///
 /// ```
 ///            ┌──────────── the lock is free ───────────► own: serves the socket, to the end
@@ -16,26 +16,26 @@ import Synchronization
 ///     ▲      └── a welcome on the socket ──► attached          │ the lock is free
 ///     └───────────── the owner is gone ─────────┴──────────────┘
 /// ```
-/// The process with the directory's lock owns the data. When the owner ends in any way, the system releases its lock
-/// and ends its connections. Then each other process tries to get the lock, and one of them succeeds.
+/// The process with the directory's lock owns the data. When the owner's process ends, even if it is killed, the system
+/// releases the lock and ends the connections. Then all other processes try to get the lock, and one of them succeeds.
 final class DataKeeper: Sendable {
   enum Way: Sendable {
     case own(LocalBackend)
     case attached(Attachment)
   }
 
-  /// A connection to the data. Its generation shows whether it is still the current connection.
+  /// A connection to the data. Its generation shows whether this is still the current connection.
   struct Passage: Sendable {
     let way: Way
     fileprivate let generation: Int
 
-    /// Whether a failure may be caused by the end of the connection, such as a broken stream or a server that stops.
+    /// Whether the end of the connection may have caused a failure, such as a broken stream or a server that stops.
     func isBroken(by status: RPCStatus) -> Bool {
       guard case .attached = way else { return false }
       return [.unavailable, .cancelled, .internal, .unknown].contains(status.code)
     }
 
-    /// The reason why calls are not answered after the end of the connection.
+    /// The reason to report for calls that remain unanswered because the connection ended.
     var loss: String {
       switch way {
       case .own: "This process has closed the data."
@@ -46,20 +46,21 @@ final class DataKeeper: Sendable {
 
   struct State {
     var way: Way?
-    /// The reason why the data is unreachable. Only set if this lasts longer than a change of the owner.
+    /// The reason why the data is unreachable. Only set if the data is unreachable for longer than a change of the
+    /// owner takes.
     var reason: RPCStatus?
-    /// The number of changes of the connection and the reason so far.
+    /// Counts the changes of the connection and of the reason.
     var generation = 0
-    /// The random number of the data, once known.
+    /// The random number that identifies the data; `nil` until it is known.
     var instance: [UInt8]?
-    /// The state for the thread that remains attached.
+    /// The state that the thread needs to remain attached.
     var arrival: Attached?
     var server: SocketServer?
     var line: OwnerConnection?
     var others: [DataMember] = []
     /// The reason why the owner refused to hand the data over to this process.
     var refusal: String?
-    /// Whether this process has handed the data over because it is about to be stopped.
+    /// Whether this process has handed the data over because the process is about to be stopped.
     var hasHandedOver = false
     var isClosed = false
     var observers: [Int: AsyncStream<Void>.Continuation] = [:]
@@ -77,7 +78,7 @@ final class DataKeeper: Sendable {
   /// The maximum time to wait until the holder of the data shares it.
   let patience: Duration
   let state = Mutex(State())
-  /// The queue for the thread that searches or remains attached. The thread blocks it.
+  /// The queue whose thread searches for the data or remains attached. This work blocks the queue.
   private let queue = DispatchQueue(label: "shared-data")
 
   init(
@@ -97,8 +98,8 @@ final class DataKeeper: Sendable {
     queue.async { self.keep(search) }
   }
 
-  /// Closes the data, and ends the attachments of other processes to this process. If the data was open here, waits
-  /// until it is closed. This takes one or two milliseconds, unless other work takes longer.
+  /// Closes the data, and ends the attachments of other processes to this process. If this process has the data open,
+  /// waits until the data is closed. Closing takes one or two milliseconds, unless other work takes longer.
   func close() {
     guard end() else { return }
     Self.closing.withLock { _ = $0.insert(directory) }
@@ -109,7 +110,7 @@ final class DataKeeper: Sendable {
 
   /// The directories that this process is closing. The server's thread closes each directory after its current work.
   private static let closing = Mutex<Set<String>>([])
-  /// The longest time for closing, after which the directory counts as held.
+  /// The maximum time for closing. After this time, the directory counts as held by this process.
   static let closingTime = Duration.seconds(30)
 
   /// Whether this process is closing the directory and still has its lock.
@@ -120,9 +121,9 @@ final class DataKeeper: Sendable {
     return false
   }
 
-  /// Ends the connection. A separate function, so that the caller does not retain the backend while it waits for the
-  /// backend's end.
-  /// - Returns: whether the data was open here.
+  /// Ends the connection. This is a separate function, so that the caller does not retain the backend while waiting for
+  /// the backend to close.
+  /// - Returns: whether this process had the data open.
   private func end() -> Bool {
     let (way, server, line, observers) = state.withLock { state in
       state.isClosed = true
@@ -176,8 +177,9 @@ final class DataKeeper: Sendable {
     return stream
   }
 
-  /// The present connection, or the next one.
-  /// - Parameter known: the generation of a reason that the caller has already reported.
+  /// The current connection. If there is none, waits for the next one.
+  /// - Parameter known: the generation of a reason that the caller has already reported; `nil` if the caller reported
+  ///   none.
   /// - Throws: the reason why the data is unreachable; `cancelled`.
   func way(knowing known: Int? = nil) async throws(RPCStatus) -> Passage {
     if let passage = state.withLock({ $0.passage }) { return passage }
@@ -190,7 +192,7 @@ final class DataKeeper: Sendable {
       ? RPCStatus(.cancelled, "The call was canceled.") : RPCStatus(.unavailable, "The data was closed.")
   }
 
-  /// Waits until a connection has ended, or for cancellation.
+  /// Waits until a connection has ended, or until the task is cancelled.
   func end(of passage: Passage) async {
     for await _ in changes() where state.withLock({ $0.generation }) != passage.generation { return }
   }
@@ -207,24 +209,24 @@ final class DataKeeper: Sendable {
   }
 }
 
-/// The handover of data to a process that must open it itself. An example is a server on a port, because it answers
-/// requests that the socket does not support, and applies rules to requests.
+/// The handover of data to a process that must have the data open itself. One example is a server on a port: it answers
+/// requests that the socket does not support, and it applies security rules.
 ///
 /// ```
 /// guest ── give ──► owner ─┬─ closes the data, searches when another has it ───────► the guest has the lock, or another
 ///                          └─ no REASON                                             guest, asked next
 /// ```
 extension DataKeeper {
-  /// The maximum time that a process waits for others to open the data after it has handed the data over. The
-  /// requesting process tries every 10 ms.
+  /// The maximum time that this process, after handing the data over, waits for another process to open it. The
+  /// requesting process tries to open the data every 10 ms.
   private static let headStart = Duration.milliseconds(500)
   /// The interval of the checks whether another process has the data.
   private static let look = Duration.milliseconds(5)
-  /// The pause before the request is repeated to an owner that ended the connection but still has the data.
+  /// The pause before repeating the request if the owner ended the connection but still has the data.
   private static let pause = Duration.milliseconds(50)
 
   /// Hands the data over to another process and attaches to it.
-  /// - Returns: the reason why the data is kept; `nil` if it is handed over.
+  /// - Returns: the reason why this process keeps the data; `nil` if it has handed the data over.
   func giveUp() -> String? {
     if pausesForPort { return "it serves the data on a port" }
     Task {
@@ -242,8 +244,9 @@ extension DataKeeper {
     DirectoryLock.isHeld(directory) && DirectoryLock.lastHolder(of: directory)?.process != getpid()
   }
 
-  /// Opens the data here. If another process has it, requests it from that process.
-  /// - Throws: `unavailable` if that process refuses, does not answer, or does not know the request; `cancelled`.
+  /// Opens the data in this process. If another process has the data open, asks that process to hand it over.
+  /// - Throws: `unavailable` if that process refuses, does not answer, or does not support the request; `cancelled` if
+  ///   the task is cancelled.
   func claim(until deadline: ContinuousClock.Instant) async throws(RPCStatus) {
     var asked: DataMember?
     var known: Int?
@@ -287,7 +290,7 @@ extension DataKeeper {
     case cancelled
   }
 
-  /// - Returns: `nil` when the owner has handed the data over, or has ended.
+  /// - Returns: `nil` when the owner has handed the data over or has ended.
   private func answer(to passage: Passage, until deadline: ContinuousClock.Instant) async -> Answer? {
     await withTaskGroup(of: Answer?.self) { group in
       group.addTask {
@@ -308,13 +311,14 @@ extension DataKeeper {
   }
 }
 
-/// The handover before this process is stopped. A stopped process answers no calls, so it first hands the data over.
+/// The handover of data before this process is stopped. A stopped process cannot answer calls, so it first hands the
+/// data over.
 extension DataKeeper {
   /// The interval of the checks whether the data is closed.
   private static let glance = Duration.milliseconds(2)
 
-  /// Closes the data if it is open here. Calls then wait, and streams end. Returns when others can open the data, or
-  /// after `grace` if other work takes longer.
+  /// Closes the data if this process has it open. Calls then wait, and streams end. Returns as soon as other processes
+  /// can open the data, or after `grace` if other work takes longer.
   func handOver(within grace: Duration) async {
     guard await letGo() else { return }
     let deadline = ContinuousClock.now + grace
@@ -322,9 +326,9 @@ extension DataKeeper {
     while holdsLock, .now < deadline { try? await ContinuousClock().sleep(for: Self.glance) }
   }
 
-  /// Closes the data. A separate function, so that the caller does not retain the backend while it waits for the
-  /// backend's end.
-  /// - Returns: false if the data is not open here.
+  /// Closes the data. This is a separate function, so that the caller does not retain the backend while waiting for the
+  /// backend to close.
+  /// - Returns: false if this process does not have the data open.
   private func letGo() async -> Bool {
     var held: (backend: LocalBackend, server: SocketServer?)?
     change { state in
@@ -344,7 +348,8 @@ extension DataKeeper {
     return true
   }
 
-  /// Searches for the data again after `handOver`: opens it here, or attaches to the process that has it now.
+  /// Searches for the data again after `handOver`. Opens the data in this process, or attaches to the process that now
+  /// has it open.
   func takeUp() {
     let hadHandedOver = state.withLock { state in
       defer { state.hasHandedOver = false }

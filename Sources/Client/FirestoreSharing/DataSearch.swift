@@ -8,33 +8,34 @@ import Glibc
 import LocalSockets
 import Synchronization
 
-/// One search for a connection to the data. The searching thread performs it.
+/// One search for a connection to the data, performed by the searching thread.
 struct DataSearch {
   enum Find {
     case own(LocalBackend)
     case attached(SharingLine.Welcome, OwnerConnection, received: [UInt8])
-    /// The data is locked, and no process answers on its socket yet.
+    /// The data is locked, but no process answers on its socket yet.
     case nobody(StoreError)
-    /// A process accepts the connection and has not sent anything yet.
+    /// A process accepts the connection but has not sent anything yet.
     case silent(OwnerConnection, StoreError)
     case failed(StoreError)
   }
 
-  /// The time after which a holder that does not share the data counts as unresponsive.
+  /// The time after which the process that holds the data counts as unresponsive if it does not share the data.
   static let patience = Duration.milliseconds(1_500)
 
-  /// The interval in milliseconds of checks whether the awaited process was stopped.
+  /// The interval in milliseconds at which the search checks whether the awaited process was stopped.
   private static let glance: CInt = 100
 
   private(set) var socket: DataSocket?
-  /// The maximum time to wait for the first holder's answer; by default the keeper's patience.
+  /// The maximum time to wait for an answer from the first process that holds the data. By default, the keeper's
+  /// patience.
   var grace: Duration?
 
   private static func milliseconds(until deadline: ContinuousClock.Instant) -> CInt {
     CInt(clamping: Int64((deadline - .now) / .milliseconds(1)) + 1)
   }
 
-  /// Tries to get the lock. If another process has it, tries to connect to the socket.
+  /// Tries to get the lock. If another process has the lock, tries to connect to the socket.
   mutating func attempt(_ keeper: DataKeeper) -> Find {
     let held: StoreError
     do throws(StoreError) {
@@ -63,7 +64,7 @@ struct DataSearch {
     return welcome(on: line, until: .now + (grace ?? keeper.patience), held, keeper)
   }
 
-  /// - Parameter deadline: the end of the wait; `nil` to wait forever. The wait for a stopped process is shorter.
+  /// - Parameter deadline: the end of the wait; `nil` to wait forever. The wait is shorter if the process is stopped.
   func welcome(
     on line: OwnerConnection, until deadline: ContinuousClock.Instant?, _ held: StoreError, _ keeper: DataKeeper
   ) -> Find {
@@ -93,8 +94,8 @@ struct DataSearch {
 }
 
 extension DataKeeper {
-  /// Opens the data, which locks it, and serves it.
-  /// - Throws: `locked` when another process has it.
+  /// Opens the data, which locks it, and serves it to other processes.
+  /// - Throws: `locked` if another process has the data open.
   func open() throws(StoreError) -> LocalBackend {
     let backend = try LocalBackend(
       configuration, on: ServerThread.executor,
@@ -135,7 +136,8 @@ extension DataKeeper {
     return backend
   }
 
-  /// Keeps a connection, or searches for one, until this process opens the data itself or closes it. Blocks.
+  /// Keeps a connection to the data, or searches for one, until this process opens the data itself or stops using it.
+  /// Blocks the calling thread.
   func keep(_ search: DataSearch) {
     var search = search
     search.grace = nil
@@ -173,8 +175,8 @@ extension DataKeeper {
     state.withLock { $0.arrival = $0.isClosed ? nil : attached }
   }
 
-  /// Waits on the same connection. The welcome arrives when a stopped owner continues. The connection ends when the
-  /// owner ends.
+  /// Continues to wait on the same connection. If the owner was stopped and continues, its welcome arrives. If the
+  /// owner ends, the connection ends.
   private func wait(for line: OwnerConnection, _ held: StoreError, _ search: DataSearch) {
     // Stores the connection, so that `close` can end it.
     guard change({ $0.line = line }) else { return }
@@ -185,7 +187,7 @@ extension DataKeeper {
     }
   }
 
-  /// Reports the reason why the data is unreachable, once.
+  /// Reports the reason why the data is unreachable, but not more than once.
   private func tell(_ error: StoreError) {
     let status = RPCStatus(.unavailable, error.message)
     if state.withLock({ $0.reason == status }) { return }
@@ -195,13 +197,13 @@ extension DataKeeper {
     }
   }
 
-  /// The error for a holder that does not answer and whose name is unknown.
+  /// The error if the process that holds the data does not answer and its name is unknown.
   var silenceOfHolder: StoreError {
     let holder = DirectoryLock.presentHolder(of: directory)
     return Self.silence(of: holder.map { DataMember(process: $0.process, name: "") })
   }
 
-  /// - Parameter owner: the owner, if known.
+  /// - Parameter owner: the process that has the data open; `nil` if unknown.
   static func silence(of owner: DataMember?) -> StoreError {
     guard let owner else { return StoreError(.locked, "The process that has the data open does not answer.") }
     let name = owner.name.isEmpty ? "Process \(owner.process)" : "Process \(owner.process) (\(owner.name))"
@@ -213,7 +215,8 @@ extension DataKeeper {
   }
 }
 
-/// The socket next to the data. The process that has the data open serves it there to other processes of its user.
+/// The socket next to the data. Through this socket, the process that has the data open serves it to other processes of
+/// the same user.
 final class DataSocket: Sendable {
   private let socket: LocalSocket
 
@@ -233,7 +236,7 @@ final class DataSocket: Sendable {
   /// The users whose processes may share the data.
   var trustedUsers: Set<UInt32> { socket.trustedUsers }
 
-  /// Listens, and replaces the socket of an ended process.
+  /// Starts to listen, and replaces the socket that an ended process left.
   /// - Precondition: this process has locked the directory.
   /// - Returns: a descriptor that the caller closes.
   /// - Throws: `notWritable` if the socket cannot be created.
@@ -246,7 +249,7 @@ final class DataSocket: Sendable {
     }
   }
 
-  /// Removes the name of the socket.
+  /// Removes the socket's file.
   /// - Precondition: this process has locked the directory.
   func remove() { socket.remove() }
 

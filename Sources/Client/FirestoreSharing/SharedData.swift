@@ -8,9 +8,9 @@ import Foundation
 import LocalSockets
 import Synchronization
 
-/// The data of a directory, shared by any number of processes. The first process opens it and serves it to the others
-/// on a socket next to it. When that process ends, another one replaces it. The data is open as long as this object
-/// exists.
+/// The data of a directory, shared by any number of processes. The first process opens the data and serves it to the
+/// others on a socket next to the data. When that process ends, another process replaces it. This process uses the data
+/// as long as this object exists.
 package final class SharedData: Sendable {
   private let keeper: DataKeeper
 
@@ -19,18 +19,19 @@ package final class SharedData: Sendable {
   deinit { keeper.close() }
 
   /// Opens the data of a directory or attaches to it, unless this process has already done so. Blocks for milliseconds,
-  /// or for up to `grace` if the process that holds the data does not answer.
+  /// or for up to `grace` if the process that has the data open does not answer.
   /// - Parameters:
-  ///   - name: this process's name, which other processes show.
-  ///   - pausesForPort: whether a server on a port uses the data. Long reads then pause for its connections, and the
-  ///     data is never handed over to another process.
-  ///   - waits: whether an unresponsive holder makes the data temporarily unreachable, instead of causing an error.
-  ///   - grace: the time to wait for an unresponsive holder. Then the search continues in a separate thread, and the
-  ///     data is temporarily unreachable. If `nil`, it waits for `patience`, and then `waits` applies.
+  ///   - name: this process's name, which other processes display.
+  ///   - pausesForPort: whether a server on a port uses the data. If so, long reads pause for the server's connections,
+  ///     and the data is never handed over to another process.
+  ///   - waits: whether the data becomes temporarily unreachable if its holder is unresponsive. If false, the function
+  ///     throws instead.
+  ///   - grace: the time to wait for an unresponsive holder. After that, the search continues in a separate thread, and
+  ///     the data is temporarily unreachable. If `nil`, the function waits for `patience`, and then `waits` applies.
   ///   - patience: the maximum time to wait for the holder's answer.
-  ///   - objection: the reason to reject a database that is used here for the first time.
-  /// - Throws: `locked` if another process holds the directory and does not share it; `notWritable`, `notPrivate`,
-  ///   `newerSchema`, `corrupt`.
+  ///   - objection: returns a reason to reject a database that this process uses for the first time.
+  /// - Throws: `locked` if another process has locked the directory and does not share the data; `notWritable`,
+  ///   `notPrivate`, `newerSchema`, `corrupt`.
   package static func open(
     _ directory: String, durability: BackendConfiguration.Durability = .normal,
     pageCacheBytes: Int = BackendConfiguration.usualPageCacheBytes, as name: String = processName,
@@ -60,13 +61,13 @@ package final class SharedData: Sendable {
 
   private struct Weak { weak var data: SharedData? }
 
-  /// The open data by path, because a process opens a directory only once.
+  /// The open data by path. Needed because a process opens a directory only once.
   private static let open = Mutex<[String: Weak]>([:])
 
   /// The name of the program.
   package static let processName = CommandLine.arguments.first?.split(separator: "/").last.map(String.init) ?? "program"
 
-  /// The random number of the data; `nil` while unknown.
+  /// The random number that identifies the data; `nil` while unknown.
   package var instance: [UInt8]? { keeper.state.withLock { $0.instance } }
 
   /// A warning if the process that has the data open provides less durability than requested; `nil` otherwise.
@@ -77,10 +78,10 @@ package final class SharedData: Sendable {
     return "\(attachment.owner) has the data open, but does not fsync its commits as --sync full requires."
   }
 
-  /// The processes that use a directory's data, as reported by the process that has it open, which is listed first.
-  /// Blocks for a moment.
-  /// - Returns: an empty array if no process has the data open, or if that process does not share it or does not
-  ///   answer.
+  /// The processes that use a directory's data. The process that has the data open reports them, and is listed first.
+  /// Blocks briefly.
+  /// - Returns: an empty array if no process has the data open. Also empty if the process that has the data open does
+  ///   not share it or does not answer.
   package static func users(of directory: String) -> [DataMember] {
     guard case .connected(let descriptor)? = try? DataSocket(in: directory).connect() else { return [] }
     let line = OwnerConnection(descriptor)
@@ -96,7 +97,7 @@ package final class SharedData: Sendable {
 
   package var peers: DataPeers { keeper.peers }
 
-  /// The processes that use the data, now and after each change.
+  /// The processes that use the data. Yields them now and after each change.
   package func peerChanges() -> AsyncStream<DataPeers> {
     let (stream, continuation) = AsyncStream.makeStream(of: DataPeers.self, bufferingPolicy: .bufferingNewest(1))
     let task = Task { [keeper] in
@@ -113,34 +114,34 @@ package final class SharedData: Sendable {
   }
 
   /// Hands the data over before this process is stopped, for example by Ctrl-Z, because a stopped process answers no
-  /// calls. Others can open the data when this returns, unless other work in this process takes longer than `grace`.
-  /// Calls wait until `takeUp`.
+  /// calls. When this function returns, other processes can open the data, unless other work in this process takes
+  /// longer than `grace`. Calls wait until `takeUp`.
   package func handOver(within grace: Duration = .milliseconds(500)) async { await keeper.handOver(within: grace) }
 
   /// Searches for the data again when this process continues after `handOver`.
   package func takeUp() { keeper.takeUp() }
 
-  /// Opens the data in this process. If another process has it, requests the data from that process, which then
-  /// attaches to this process. A process that serves the data on a port refuses.
-  /// - Parameter patience: the longest time to wait for the data.
-  /// - Throws: `unavailable` with the reason why the data cannot be opened; `cancelled`.
+  /// Opens the data in this process. If another process has the data open, asks that process to hand it over; that
+  /// process then attaches to this one. A process that serves the data on a port refuses.
+  /// - Parameter patience: the maximum time to wait for the data.
+  /// - Throws: `unavailable` with the reason why the data cannot be opened; `cancelled` if the task is cancelled.
   package func claim(within patience: Duration = .seconds(5)) async throws(RPCStatus) {
     try await keeper.claim(until: .now + patience)
   }
 
-  /// The present way to reach the data.
+  /// The way in which this process currently reaches the data.
   package enum Access: Sendable {
-    /// The backend of this process, which has the data open.
+    /// This process has the data open; the value is its backend.
     case own(LocalBackend)
     /// Another process has the data open.
     case attached(to: DataMember)
   }
 
-  /// Waits until a connection to the data has ended, or for cancellation.
+  /// Waits until a connection to the data has ended, or until the task is cancelled.
   package typealias End = @Sendable () async -> Void
 
-  /// The present connection to the data. Without one, waits for the next connection, without a time limit.
-  /// - Throws: `cancelled`.
+  /// The current connection to the data. If there is none, waits for the next connection, without a time limit.
+  /// - Throws: `cancelled` if the task is cancelled.
   package func access() async throws(RPCStatus) -> (Access, End) {
     let keeper = keeper
     var known: Int?
@@ -164,8 +165,8 @@ package final class SharedData: Sendable {
 extension DataKeeper {
   /// Finds the first connection.
   /// - Parameters:
-  ///   - waits: whether an unresponsive holder is not an error.
-  ///   - grace: the time after which another thread waits for a process that shares the data.
+  ///   - waits: whether to continue without an error if the process that holds the data is unresponsive.
+  ///   - grace: the time after which a separate thread continues to wait for a process that shares the data.
   fileprivate func find(waits: Bool, grace: Duration?) throws(StoreError) {
     var search = DataSearch()
     search.grace = grace

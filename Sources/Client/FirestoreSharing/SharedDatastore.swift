@@ -6,17 +6,17 @@ package import FirestoreProtocol
 package import SerialExecutors
 import Synchronization
 
-/// One database of data that several processes use. If the owner ends before it answers a call, the call is repeated to
-/// the next owner. Commits have ids, so each commit is applied only once. A stream ends with the owner, and its client
-/// resumes it with the next owner.
+/// One database of data that several processes use. One process is the owner, which has the data open. If the owner
+/// ends before it answers a call, the next owner receives the call again. Commits have ids, so each commit is applied
+/// only once. A stream ends together with the owner, and the client resumes it with the next owner.
 package final class SharedDatastore: Datastore {
-  /// The data, which is open as long as this object exists.
+  /// The data. It is open as long as this object exists.
   private let data: SharedData
   private let keeper: DataKeeper
   private let database: DatabaseID
   /// The thread of the connection to another process, created on first use.
   private let thread = LazyThread()
-  /// The generation of the reason that ended the last stream. The next stream waits until this changes.
+  /// The generation of the reason that ended the last stream. The next stream waits until the generation changes.
   private let told = Mutex<Int?>(nil)
 
   init(_ data: SharedData, _ keeper: DataKeeper, _ database: DatabaseID) {
@@ -25,14 +25,14 @@ package final class SharedDatastore: Datastore {
     self.database = database
   }
 
-  /// False, because silent owners are detected with pings, and a stream ends with the owner.
+  /// False, because pings detect a silent owner, and a stream ends together with its owner.
   package var canFallSilent: Bool { false }
 
   package var loop: (any WorkLoop & TaskExecutor)? { thread.value }
 
   package func reconnect() { attached?.reconnect() }
 
-  /// The traffic since this process attached to the present owner; `nil` in the owner's process.
+  /// The traffic since this process attached to the current owner; `nil` in the owner's process.
   package var traffic: DatastoreTraffic? { attached?.traffic }
 
   /// The connection to the owner; `nil` if this process has the data open.
@@ -73,7 +73,7 @@ package final class SharedDatastore: Datastore {
     try end.get()
   }
 
-  /// Runs a stream, and continues on the next connection if the first one ends before a request was sent on it.
+  /// Runs a stream, and switches to the next connection if the first one ends before a request was sent.
   private func stream(
     _ start: StreamStart, _ body: @escaping @Sendable (any Datastore) async throws(RPCStatus) -> Void
   ) async -> Result<Void, RPCStatus> {
@@ -93,8 +93,8 @@ package final class SharedDatastore: Datastore {
 
   // MARK: Calls
 
-  /// Makes a call, and repeats it if its connection ends before the answer.
-  /// - Parameter isRepeatable: whether it may be executed twice.
+  /// Makes a call, and repeats the call if its connection ends before the answer.
+  /// - Parameter isRepeatable: whether the call may be executed twice.
   private func call<Answer: Sendable>(
     isRepeatable: Bool = true, _ body: @escaping @Sendable (any Datastore) async throws(RPCStatus) -> Answer
   ) async throws(RPCStatus) -> Answer {
@@ -112,12 +112,12 @@ package final class SharedDatastore: Datastore {
     }
   }
 
-  /// The maximum time to wait for the end of the connection after a call has failed. The call may fail before the
-  /// keeper detects the end.
+  /// The maximum time to wait, after a failed call, until the keeper notices that the connection has ended. The call
+  /// may fail earlier than that.
   private static let patience = Duration.seconds(1)
 
-  /// Runs `body` on a connection while it exists.
-  /// - Returns: `nil` if the connection, and therefore the call, ended.
+  /// Runs `body` on a connection until the connection ends.
+  /// - Returns: `nil` if the connection ended, which also ends the call.
   private func pass<Answer: Sendable>(
     _ passage: DataKeeper.Passage, _ body: @escaping @Sendable (any Datastore) async throws(RPCStatus) -> Answer
   ) async -> Result<Answer, RPCStatus>? {
@@ -218,10 +218,10 @@ package final class SharedDatastore: Datastore {
 private final class StreamStart: Sendable {
   private let state = Mutex((isOpen: false, hasAsked: false))
 
-  /// Whether a request was taken. If so, it would have to be sent again on another connection.
+  /// Whether the stream has already taken a request. If so, another connection would have to send this request again.
   var hasAsked: Bool { state.withLock { $0.hasAsked } }
 
-  /// - Returns: whether the client has not yet been notified that the stream is open.
+  /// - Returns: whether this is the first call, so that the client must be notified that the stream is open.
   func opens() -> Bool {
     state.withLock { state in
       defer { state.isOpen = true }

@@ -7,8 +7,8 @@ import FirestoreSQLite
 import SeededRandom
 import SerialExecutors
 
-/// An in-memory backend, the connections of named clients to it, and the simulated time, all on one thread. The same
-/// calls and the same seed produce the same events in the same order.
+/// An in-memory backend, the connections of named clients to this backend, and the simulated time, all on one thread.
+/// The same calls and the same seed produce the same events in the same order.
 package struct SimulatedWorld: Sendable {
   /// The start time of every simulation: 2026-01-01T00:00:00Z.
   package static let beginning = Timestamp(seconds: 1_767_225_600)
@@ -17,13 +17,13 @@ package struct SimulatedWorld: Sendable {
   package let seed: UInt64
   package let loop: VirtualLoop
   package let backend: LocalBackend
-  /// The backend without faults.
+  /// The backend, accessed without faults.
   package let server: any Datastore
   /// The initial faults of each client.
   private let changes: [FaultChange]
 
   /// - Parameter changes: the initial faults of each client. Faults that do not apply to clients are ignored.
-  /// - Throws: an error of creating the backend.
+  /// - Throws: an error if the backend cannot be created.
   package init(_ database: DatabaseID, seed: UInt64, faults changes: [FaultChange] = []) throws(RPCStatus) {
     (self.database, self.seed, self.changes) = (database, seed, changes)
     let loop = VirtualLoop()
@@ -47,12 +47,12 @@ package struct SimulatedWorld: Sendable {
   /// The simulated time of day.
   package var now: Timestamp { Self.time(of: loop) }
 
-  /// The seed of a client; each client has a different one.
+  /// The random seed for a client; it differs for each client name.
   package static func seed(of name: String, in seed: UInt64) -> UInt64 {
     SeededGenerator.mixed(seed &+ name.utf8.reduce(UInt64(7)) { $0 &* 31 &+ UInt64($1) })
   }
 
-  /// The faults of a new client.
+  /// The fault injector for a new client.
   package func faults(of name: String) -> FaultInjector {
     let faults = FaultInjector(seed: Self.seed(of: name, in: seed), clock: loop.clock, on: loop)
     // Errors are ignored: faults that do not apply to clients have no effect.
@@ -60,6 +60,6 @@ package struct SimulatedWorld: Sendable {
     return faults
   }
 
-  /// Ends the thread after the remaining work.
+  /// Ends the thread after the work that remains.
   package func end() { loop.end() }
 }

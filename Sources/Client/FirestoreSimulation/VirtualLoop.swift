@@ -3,12 +3,12 @@ import Foundation
 import SerialExecutors
 import Synchronization
 
-/// A thread that runs clients, a backend and the caller in turn. Its simulated time advances only when none of them has
-/// work. Events on it depend on nothing else, so their order is the same in each run. A simulated hour takes only as
-/// long as the work in it.
+/// A thread that runs clients, a backend and the caller in turn. The simulated time advances only when none of them has
+/// work. Nothing else influences the events, so their order is the same in each run. A simulated hour takes only as
+/// long as the work within it.
 ///
-/// Actors run on it through a `QueueExecutor`, and tasks with it as their preferred executor. Work on it must not wait
-/// for another thread, because the simulated time would advance meanwhile.
+/// Actors run on this thread through a `QueueExecutor`, and tasks by having the loop as their preferred executor. Work
+/// on this thread must not wait for another thread, because the simulated time would advance meanwhile.
 package final class VirtualLoop: WorkLoop, TaskExecutor {
   private struct Sleeper {
     var deadline: Duration
@@ -18,7 +18,7 @@ package final class VirtualLoop: WorkLoop, TaskExecutor {
 
   private struct State {
     var work: [@Sendable () -> Void] = []
-    /// The index of the next work in the list.
+    /// The index in the list of the next work to perform.
     var next = 0
     var now = Duration.zero
     var sleepers: [Sleeper] = []
@@ -37,7 +37,8 @@ package final class VirtualLoop: WorkLoop, TaskExecutor {
       return work[next - 1]
     }
 
-    /// Removes and returns the sleeper that wakes first. Sleepers with the same time wake in the order of their calls.
+    /// Removes and returns the sleeper with the earliest wake-up time. Sleepers with equal times wake in the order in
+    /// which they began to sleep.
     mutating func takeSleeper() -> CheckedContinuation<Void, any Error>? {
       if isOver || holds > 0 { return nil }
       let first = sleepers.indices.min {
@@ -81,13 +82,13 @@ package final class VirtualLoop: WorkLoop, TaskExecutor {
   /// Stops the time until `release()`, so that another thread can work meanwhile.
   package func hold() { state.withLock { $0.holds += 1 } }
 
-  /// Ends one `hold()`.
+  /// Ends the effect of one `hold()`.
   package func release() {
     state.withLock { $0.holds -= 1 }
     wake.signal()
   }
 
-  /// Ends the thread after the current work. Sleepers are not woken.
+  /// Ends the thread after the current work. Tasks that sleep are not woken.
   package func end() {
     state.withLock { $0.isOver = true }
     wake.signal()
@@ -135,7 +136,7 @@ package final class VirtualLoop: WorkLoop, TaskExecutor {
   }
 }
 
-/// The time of a `VirtualLoop`.
+/// A clock that shows the simulated time of a `VirtualLoop`.
 package struct VirtualClock: Clock {
   package struct Instant: InstantProtocol {
     package var offset: Duration

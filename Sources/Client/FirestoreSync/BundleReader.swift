@@ -7,7 +7,8 @@ import FirestoreProtocol
 import FirestoreQuery
 
 /// Reads the bundle format. A bundle consists of JSON elements, each preceded by its length in bytes as decimal digits.
-/// The bundle's metadata come first, followed by named queries and documents. Each document follows its own metadata.
+/// The bundle's metadata comes first, followed by named queries and documents. Each document is preceded by its own
+/// metadata.
 package struct BundleReader {
   private let bytes: [UInt8]
   private let database: DatabaseID
@@ -16,15 +17,15 @@ package struct BundleReader {
   private var start = 0
   private var bundle: Bundle?
   private var metadata = BundleElement.Metadata()
-  /// The end of the bundle's metadata. The byte count of the progress begins here.
+  /// The end of the bundle's metadata. The progress counts bytes from here.
   private var metadataEnd = 0
   /// Document metadata whose document has not been read yet.
   private var awaited: BundleElement.DocumentMetadata?
 
   private init(_ bytes: [UInt8], _ database: DatabaseID) { (self.bytes, self.database) = (bytes, database) }
 
-  /// - Throws: `invalid-argument` for bytes that are not a bundle (with the offset), or for a bundle from another
-  ///   database.
+  /// - Throws: `invalid-argument` if the bytes are not a bundle (the error contains the offset), or if the bundle is
+  ///   from another database.
   package static func read(_ bytes: [UInt8], database: DatabaseID) throws(RPCStatus) -> Bundle {
     var reader = BundleReader(bytes, database)
     do throws(WireError) {
@@ -99,13 +100,13 @@ package struct BundleReader {
   }
 }
 
-/// One element of a bundle (firestore/bundle.proto). Its JSON is converted to protobuf, and parsed like a backend's
-/// message.
+/// One element of a bundle (firestore/bundle.proto). The element's JSON is converted to protobuf and then parsed like a
+/// message of the backend.
 enum BundleElement {
   struct Metadata {
     var id = ""
     var createTime: SnapshotVersion?
-    /// The counts of documents and bytes in the bundle; 0 if absent.
+    /// The counts of documents and bytes in the bundle; 0 if the metadata does not contain them.
     var documents: Int64 = 0
     var bytes: Int64 = 0
   }

@@ -16,17 +16,17 @@ package struct BundleWriter {
   private var elements: [UInt8] = []
   private var documentCount = 0
 
-  /// - Parameter database: the only database whose clients can load the bundle.
+  /// - Parameter database: the bundle's database. Only clients of this database can load the bundle.
   package init(_ database: DatabaseID) {
     names = DocumentNames(database)
     self.database = database
   }
 
-  /// The number of bytes so far, without the metadata.
+  /// The number of bytes written so far, without the metadata.
   package var byteCount: Int { elements.count }
 
-  /// Adds a query that clients can look up by name. It must precede its documents.
-  /// - Precondition: the query is of a collection or a collection group.
+  /// Adds a query that clients can look up by name. Queries must be added before their documents.
+  /// - Precondition: the query reads a collection or a collection group.
   package mutating func append(_ query: Bundle.NamedQuery) throws(RPCStatus) {
     let parent = database.name(of: query.query.collectionGroup == nil ? query.query.path.parent : query.query.path)
     elements += try Self.element { element in
@@ -42,10 +42,10 @@ package struct BundleWriter {
     }
   }
 
-  /// Adds a document, or records that it does not exist.
+  /// Adds a document, or records that the document does not exist.
   /// - Parameters:
   ///   - readTime: the document's read time.
-  ///   - queries: the names of the queries whose result contains it.
+  ///   - queries: the names of the queries whose result contains the document.
   package mutating func append(
     _ document: Document, readTime: SnapshotVersion, queries: [String] = []
   ) throws(RPCStatus) {
@@ -66,8 +66,8 @@ package struct BundleWriter {
   }
 
   /// The whole bundle.
-  /// - Parameter createTime: the version of the bundle. Clients skip the bundle if they have loaded one with the same
-  ///   id and the same or a later time.
+  /// - Parameter createTime: the version of the bundle. A client skips the bundle if it has already loaded one with the
+  ///   same id and an equal or later time.
   package func bytes(id: String, createTime: SnapshotVersion) throws(RPCStatus) -> [UInt8] {
     let metadata = try Self.element { element in
       element.field(1) { metadata in

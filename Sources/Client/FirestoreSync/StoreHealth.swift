@@ -5,14 +5,14 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreSQLite
 
-/// The health of the store: whether it works, and the operations that wait until it works again.
+/// The health of the store: whether the store works, and which operations are waiting until it works again.
 ///
 ///     unopened ──opened──► working ◄──finishOldest── failing ──damaged──► damaged (for good)
 ///        └──────────────fail─┴──────────────────────────▲
 struct StoreHealth: Sendable {
-  /// An operation that the store failed to perform, and that is repeated.
+  /// An operation that the store failed to perform and that will be repeated.
   enum Operation: Sendable {
-    /// Only checks whether the store works.
+    /// No operation; only checks whether the store works.
     case probe
     /// An acknowledgement, with the time of the backend's answer.
     case acknowledge(MutationBatch, CommitResponse, at: Timestamp)
@@ -30,7 +30,7 @@ struct StoreHealth: Sendable {
     /// Updating the views with the data that other clients have stored.
     case synchronise
 
-    /// The batch whose answer is to be stored.
+    /// The batch whose answer the operation stores; `nil` for other operations.
     var batch: BatchID? {
       switch self {
       case .acknowledge(let batch, _, _), .reject(let batch, _, _): batch.id
@@ -40,18 +40,18 @@ struct StoreHealth: Sendable {
   }
 
   private enum State: Sendable {
-    /// The user's queue has not been read yet.
+    /// The store has not read the user's queue yet.
     case unopened
     case working
-    /// The store fails. Contains the error and the waiting operations, oldest first. There is at least one.
+    /// The store fails with this error. At least one operation is waiting; the operations are ordered oldest first.
     case failing(StoreError, [Operation])
-    /// The database is damaged: it returned other data than was stored.
+    /// The database is damaged: it returned data that differs from the data that was stored.
     case damaged(StoreError)
   }
 
   private var state = State.unopened
-  /// The delays between attempts, at most 15 s with jitter. An attempt only costs one transaction, and freed disk space
-  /// should be detected soon.
+  /// The delays between attempts, at most 15 s including jitter. They are short, because an attempt costs only one
+  /// transaction and freed disk space should be detected soon.
   private var backoff = Backoff(longest: .seconds(10))
 
   var failure: StoreError? {
@@ -65,7 +65,7 @@ struct StoreHealth: Sendable {
     if case .damaged(let error) = state { error.status } else { nil }
   }
 
-  /// The reason why no write can be accepted: the queue is not open, or the store is damaged.
+  /// The reason why the client cannot accept writes: the queue is not open, or the store is damaged. `nil` if it can.
   var refusal: StoreError? {
     switch state {
     case .unopened, .working: nil
@@ -84,8 +84,8 @@ struct StoreHealth: Sendable {
     if case .unopened = state { state = .working }
   }
 
-  /// Queues an operation that the store could not perform, after the waiting ones.
-  /// - Returns: whether it is the first, so that a retry must be scheduled.
+  /// Queues an operation that the store could not perform, after the operations that are already waiting.
+  /// - Returns: whether the operation is the first in the queue, so that a retry must be scheduled.
   mutating func fail(_ error: StoreError, retrying operation: Operation) -> Bool {
     switch state {
     case .damaged: return false
@@ -98,8 +98,8 @@ struct StoreHealth: Sendable {
     }
   }
 
-  /// Queues an operation without an attempt if other operations are already waiting.
-  /// - Returns: whether it must wait.
+  /// Queues an operation without trying it if other operations are already waiting.
+  /// - Returns: whether the operation was queued.
   mutating func wait(with operation: Operation) -> Bool {
     guard case .failing(let error, let waiting) = state else { return false }
     state = .failing(error, waiting + [operation])
@@ -111,8 +111,8 @@ struct StoreHealth: Sendable {
     if case .failing(_, let waiting) = state { state = .failing(error, waiting) }
   }
 
-  /// Removes the oldest operation after its success.
-  /// - Returns: whether it was the last.
+  /// Removes the oldest operation, which has succeeded.
+  /// - Returns: whether this was the last waiting operation.
   mutating func finishOldest() -> Bool {
     guard case .failing(let error, let waiting) = state else { return false }
     state = waiting.count > 1 ? .failing(error, Array(waiting.dropFirst())) : .working
@@ -123,7 +123,7 @@ struct StoreHealth: Sendable {
 
   // MARK: The next attempt
 
-  /// Records a successful transaction, so that delays start again after the next failure.
+  /// Records a successful transaction, so that the delays start from the shortest one after the next failure.
   mutating func stored() { backoff.reset() }
 
   mutating func nextDelay(using generator: inout some RandomNumberGenerator) -> Duration {
@@ -131,10 +131,10 @@ struct StoreHealth: Sendable {
   }
 }
 
-/// The reactions to a store that fails, works again or is damaged.
+/// The client's reactions when the store fails, works again or is damaged.
 extension SyncCore {
-  /// Opens the user's queue. If the store cannot read it now, the attempt is repeated. Until it succeeds, nothing is
-  /// written.
+  /// Opens the user's queue. If the store cannot read the queue now, the client tries again later. Until an attempt
+  /// succeeds, it accepts no writes.
   package mutating func startOrRetry(user: String?) {
     do throws(StoreError) {
       try start(user: user)
@@ -146,7 +146,7 @@ extension SyncCore {
   /// - Parameter observer: called once, on any thread, when the store's files are missing.
   package mutating func watchFiles(_ observer: @escaping @Sendable () -> Void) { store.watchFiles(observer) }
 
-  /// Opens the queue after a failed start. Listeners may have begun without it.
+  /// Opens the queue after a failed start. Listeners may have started before the queue was open.
   private mutating func startLate(user: String?) throws(StoreError) {
     try start(user: user)
     var changes: [DocumentKey: Document] = [:]
@@ -168,8 +168,8 @@ extension SyncCore {
   }
 
   /// Ends the use of a damaged cache. The extent of the damage is unknown, so nothing is sent or stored any more. Every
-  /// write, wait and listener ends with the error, and so do later calls. Intact data in the cache can still be read.
-  /// The next start moves the damaged file aside.
+  /// write, wait and listener ends with the error, and later calls fail with it. Intact data in the cache can still be
+  /// read. The next start moves the damaged file aside.
   private mutating func storeDamaged(_ error: StoreError) {
     let status = error.status
     health.damaged(error)
@@ -190,7 +190,7 @@ extension SyncCore {
     output.append(.schedule(.storeRetry, after: health.nextDelay(using: &random)))
   }
 
-  /// Repeats the oldest operation. The next one waits for the next attempt.
+  /// Repeats the oldest operation. The operation after it waits for the next attempt.
   mutating func retryOldest() {
     guard let operation = health.waiting.first else { return }
     do throws(StoreError) {
@@ -227,8 +227,9 @@ extension SyncCore {
     }
   }
 
-  /// Reconnects when all waiting operations have succeeded. If it reconnected earlier, the answer to one user's write
-  /// could wait after a change to another user. The client would then search the wrong queue for it.
+  /// Reconnects when all waiting operations have succeeded. If the client reconnected earlier, the answer to one user's
+  /// write could still be waiting when the user changes. The client would then search the wrong user's queue for the
+  /// write.
   private mutating func storeRecovered() {
     guard network.clear(.storageFailed) else { return }
     output.statusChanged()

@@ -7,8 +7,8 @@ package import FirestoreQuery
 import FirestoreSQLite
 
 extension SyncCore {
-  /// Adds a listener. Its first snapshot is immediate if SEMANTICS §3 requires it. If the query cannot be opened, the
-  /// listener fails.
+  /// Adds a listener. The first snapshot is delivered immediately if SEMANTICS §3 requires this. If the query cannot be
+  /// opened, the listener fails.
   package mutating func listen(
     _ id: ListenerID, to query: Query, options: ListenerOptions
   ) {
@@ -68,7 +68,7 @@ extension SyncCore {
     }
   }
 
-  /// Protects a view's initial documents from collection, like its later documents.
+  /// Protects the initial documents of a view from garbage collection, as its later documents are protected.
   private mutating func pin(_ view: View, for target: TargetID) {
     guard !view.documents.isEmpty else { return }
     let shown = LocalViewChanges(
@@ -78,7 +78,7 @@ extension SyncCore {
   }
 
   /// Removes a listener. If it was the last listener of a target, also removes everything that only this listener
-  /// needed. Does nothing for a listener that has ended.
+  /// needed. Does nothing if the listener has already ended.
   package mutating func stopListening(_ id: ListenerID) {
     guard let removal = listens.remove(id), let target = listens.views.target(of: removal.view) else { return }
     output.statusChanged()
@@ -100,7 +100,8 @@ extension SyncCore {
     }
   }
 
-  /// Marks the views of a target as unwatched. They now show the cache's documents, without lookups.
+  /// Marks the views of a target as unwatched. From now on, they show the documents in the cache, without looking up
+  /// documents in limbo.
   mutating func letAge(_ ids: [ViewID]) {
     for id in ids { stopLimboResolutions(listens.stopLookups(of: id)) }
     startLimboResolutions()

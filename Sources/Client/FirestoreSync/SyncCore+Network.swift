@@ -13,7 +13,7 @@ extension SyncCore {
     leaseConditionsChanged()
   }
 
-  /// Closes both streams. In the same step, every current view becomes from-cache (S7).
+  /// Closes both streams. In the same step, every view that is current becomes from-cache (S7).
   package mutating func disableNetwork() {
     guard network.stop(by: .disabledByUser) else { return }
     output.statusChanged()
@@ -23,7 +23,7 @@ extension SyncCore {
     leaseConditionsChanged()
   }
 
-  /// Skips every backoff, of streams that wait to be opened and of a store that failed.
+  /// Skips every backoff, both of streams that wait to be opened and of a store that failed.
   package mutating func retryNow() {
     if watchStream.phase == .starting {
       output.append(watching.skipBackoff())
@@ -40,7 +40,7 @@ extension SyncCore {
     }
   }
 
-  /// Switches to another user's queue. If the store fails, the change remains pending and the streams remain closed.
+  /// Switches to another user's queue. If the store fails, the change of user waits, and the streams remain closed.
   package mutating func changeUser(to user: String?) {
     if health.damage != nil || health.wait(with: .changeUser(user)) { return }
     do throws(StoreError) {

@@ -11,7 +11,7 @@ extension SyncCore {
     snapshot(of: query, in: try store.execute(query, usingPreviousResults: true))
   }
 
-  /// The result in the query's order, within the limit.
+  /// The documents of the result, in the query's order and within its limit.
   func snapshot(of query: Query, in result: consuming QueryResult) -> ViewSnapshot {
     let view = View(
       query: query, documents: result.takeMatches(), syncedKeys: result.remoteKeys, hasCachedResults: false,
@@ -32,18 +32,18 @@ extension SyncCore {
       suggestedIndexes: result.plan == .scan ? missing : [], isBuildingIndexes: isBuilding)
   }
 
-  /// The indexes that would help the query and do not exist. Omits existing indexes: they would not read less than a
-  /// scan, or are not complete yet.
+  /// The indexes that would help the query but do not exist. Existing indexes are omitted, because the query did not
+  /// use them: they are incomplete, or would not read less than a scan.
   private func missingIndexes(of query: Query, among existing: [IndexState]) -> [FieldIndex] {
     FieldIndex.answering(query).filter { wanted in
       !existing.contains { $0.definition.isEquivalent(to: wanted) }
     }
   }
 
-  /// The maximum number of documents that a preview reads, which takes a few milliseconds.
+  /// The maximum number of documents that a preview reads. Reading them takes a few milliseconds.
   private static let mostPreviewed = 10_000
 
-  /// Counts the documents that a query finds, if counting takes at most a few milliseconds. Never creates an index.
+  /// Counts the documents that a query finds, if that takes at most a few milliseconds. Never creates an index.
   package mutating func preview(_ query: Query) throws(StoreError) -> QueryPreview {
     let extent = try store.extent(of: query)
     guard extent <= Self.mostPreviewed else {

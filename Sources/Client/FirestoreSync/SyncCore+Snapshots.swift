@@ -10,14 +10,14 @@ extension SyncCore {
   /// The snapshots of one transition, for the listeners and for the store.
   struct Emission {
     fileprivate var raised: [SnapshotDelivery] = []
-    /// The changes of each view's snapshot that the store must record.
+    /// The changes that the store must record for each view's snapshot.
     fileprivate var notes: [(view: ViewID, changes: LocalViewChanges)] = []
   }
 
   /// Updates all views with changed documents and delivers all resulting snapshots (S1).
   /// - Parameters:
-  ///   - changes: local views of documents.
-  ///   - event: the backend's event, if it is the cause.
+  ///   - changes: the local views of the changed documents.
+  ///   - event: the backend's event that caused the changes; `nil` for another cause.
   mutating func emit(
     _ changes: [DocumentKey: Document], event: RemoteEvent? = nil, causes: [SnapshotCause]
   ) {
@@ -63,8 +63,8 @@ extension SyncCore {
     concerns.sort { $0.id < $1.id }
   }
 
-  /// Continues a step with the result of the whole query. If the store fails, the view has too few documents until it
-  /// is refilled later.
+  /// Completes an update with the result of the whole query. If the store fails, the view has too few documents until
+  /// it is refilled later.
   private mutating func refill(
     _ id: ViewID, _ step: inout View.Step, _ failed: inout (views: Set<ViewID>, error: StoreError?)
   ) {
@@ -78,7 +78,7 @@ extension SyncCore {
     }
   }
 
-  /// Refills views up to their limit after the store failed to do so.
+  /// Refills views up to their limit, which failed earlier because the store failed.
   mutating func refill(_ ids: Set<ViewID>) throws(StoreError) {
     var emission = Emission()
     for id in ids.sorted() {
@@ -98,7 +98,7 @@ extension SyncCore {
     show(outcome, in: id, target, event, &emission)
   }
 
-  /// Shows a view's snapshot, if any, to its listeners.
+  /// Shows a view's snapshot, if there is one, to the view's listeners.
   private mutating func show(
     _ outcome: consuming View.Outcome, in id: ViewID, _ target: TargetID, _ event: RemoteEvent?,
     _ emission: inout Emission
@@ -162,13 +162,15 @@ extension SyncCore {
   }
 }
 
-/// A view shows an acknowledged write when the backend's version of the document arrives. A view that only has cache
-/// listeners may never receive this version, so it shows the committed document after a pause.
+/// The handling of acknowledged writes in unwatched views. A view normally shows an acknowledged write when the
+/// backend's version of the document arrives. If a view has only cache listeners, this version may never arrive, so the
+/// view shows the committed document after a pause.
 extension SyncCore {
-  /// The pause, during which the backend's version may arrive for another target.
+  /// The pause before showing the committed document. During this pause, the backend's version may still arrive for
+  /// another target.
   private static let pauseBeforeUnwatchedResults = Duration.seconds(1)
 
-  /// The views that hold back acknowledged writes although no client watches their targets.
+  /// The views that hold back acknowledged writes and whose targets no client watches.
   private var unwatchedViews: [ViewID] {
     listens.views.waiting.filter { id in
       guard let target = listens.views.target(of: id), listens.views.read(id, \.heldBackKeys)?.isEmpty == false else {

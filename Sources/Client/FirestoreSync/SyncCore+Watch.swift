@@ -20,7 +20,7 @@ extension SyncCore {
     output.statusChanged()
   }
 
-  /// Returns the next request for the stream. From now on, a confirmation is outstanding (S5).
+  /// Returns the next request for the stream. The stream now owes a confirmation (S5).
   package mutating func takeWatchRequest(in epoch: StreamEpoch) -> WatchRequest? {
     watching.takeRequest(in: epoch, stored: { store.activeTarget($0) }) { listens.watched($0) }
   }
@@ -86,7 +86,8 @@ extension SyncCore {
     }
   }
 
-  /// Closes a stream that ended on the other side. It is opened again if there are targets or writes.
+  /// Handles the end of a stream that the client did not close. The stream is opened again if there are targets or
+  /// writes.
   package mutating func streamEnded(_ kind: StreamKind, _ status: RPCStatus, in epoch: StreamEpoch, at now: Timestamp) {
     switch kind {
     case .watch: watchStreamEnded(status, in: epoch)

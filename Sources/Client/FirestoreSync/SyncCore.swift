@@ -5,30 +5,31 @@ package import FirestoreModel
 package import FirestoreProtocol
 package import FirestoreSQLite
 
-/// The whole client state. Synchronous and deterministic, without tasks or network; times are arguments. Every
-/// transition processes an event. After each transition, the caller gets its effects with `takeEffects` and performs
-/// them in that order.
+/// The whole state of a client. It is synchronous and deterministic, uses neither tasks nor the network, and gets times
+/// as arguments. Every transition processes an event. After each transition, the caller gets its effects with
+/// `takeEffects` and performs them in that order.
 ///
 /// Invariants, cited by number in tests:
 ///
 /// - **S1** All snapshots caused by one transition reflect the same store state and are delivered together.
 /// - **S2** The remote keys that the aggregator consults are the keys of the last raised snapshot.
 /// - **S3** A write's acknowledgement or rejection is signaled before any snapshot that contains its result.
-/// - **S4** Batches leave in batch-id order; the k-th response answers the k-th unacknowledged batch.
+/// - **S4** Batches are sent in batch-id order; the k-th response answers the k-th unacknowledged batch.
 /// - **S5** A target's "responses owed" counter changes in the same step in which the request is handed out.
 /// - **S6** A resume token is committed in the same transaction as the documents it covers; versions never decrease.
 /// - **S7** The online state changes views and listeners in one step.
 /// - **S8** Nothing from an old stream epoch or a canceled timer is applied.
-/// - **S9** A local document is always overlay(remote document).
-/// - **S10** A locally accepted write survives `kill -9` as soon as its local snapshot is visible (durable cache).
+/// - **S9** A local document always equals its overlay applied to the remote document.
+/// - **S10** A locally accepted write survives `kill -9` as soon as its local snapshot is visible, if the cache is
+///   durable.
 package struct SyncCore: ~Copyable {
   package struct Configuration: Sendable {
     package var database: DatabaseID
     package var maximumLimboResolutions = LimboResolver.defaultMaximum
     package var isNetworkEnabled = true
-    /// The size in bytes that triggers collection of the cache in the background; `nil` to never collect.
+    /// The size in bytes above which garbage collection runs in the background; `nil` to never collect.
     package var garbageCollectionThreshold: Int64?
-    /// Keeps the slices of the collection short.
+    /// Keeps the slices of a garbage collection short.
     package var slicePacer = SlicePacer.continuous
 
     package init(database: DatabaseID) { self.database = database }
@@ -79,7 +80,7 @@ package struct SyncCore: ~Copyable {
     output.statusChanged()
   }
 
-  /// Removes and returns the transition's effects, in order; ends the transition.
+  /// Removes and returns the effects of the current transition, in order, and ends the transition.
   package mutating func takeEffects() -> [SyncEffect] {
     scheduleIndexBackfill()
     store.wakeOthersIfTold()
@@ -99,7 +100,7 @@ package struct SyncCore: ~Copyable {
   package var watchStream: ClientStream { watching.stream }
   package var writeStream: ClientStream { writes.stream }
   package var limbo: LimboResolver { listens.limbo }
-  /// The number of changes of `ClientStatus` so far.
+  /// The number of times that `ClientStatus` has changed so far.
   package var statusRevision: Int { output.statusRevision }
 
   /// Handles an expired timer.
@@ -124,7 +125,7 @@ package struct SyncCore: ~Copyable {
 
 package struct SyncConfiguration: Sendable {
   package var store: LocalStoreConfiguration
-  /// The user whose queue of pending writes is used; `nil` for the signed-out user.
+  /// The user whose queue of pending writes is in use; `nil` for the signed-out user.
   package var user: String?
   package var isNetworkEnabled = true
 
@@ -134,10 +135,10 @@ package struct SyncConfiguration: Sendable {
   }
 }
 
-/// The reason why the requested durable cache is not in use, or is new.
+/// The reason why the requested durable cache is not in use, or why it is a new one.
 package struct CacheProblem: Hashable, Sendable {
   package let error: StoreError
-  /// Whether the cache is in memory instead. Otherwise, the damaged cache was moved aside, and a new one replaces it.
+  /// Whether a cache in memory is used instead. If false, the damaged cache was moved aside, and a new one replaces it.
   package let isInMemory: Bool
 
   /// The description of the problem for the user, with the most important part first.
@@ -152,24 +153,24 @@ package enum SyncEffect: Sendable {
   case deliver([SnapshotDelivery])
   /// Listeners fail and end.
   case fail([ListenerID], RPCStatus)
-  /// All writes that were pending at the start of the wait are done, or the wait fails with the status.
+  /// All writes that were pending at the start of the wait have been answered, or the wait fails with the status.
   case finishWait(PendingWritesWait, RPCStatus?)
   case open(StreamKind, StreamEpoch, after: Duration)
   case close(StreamKind, StreamEpoch)
   /// A request for the open stream is ready to be sent.
   case wake(StreamKind)
-  /// Replaces an earlier schedule of the same timer.
+  /// Starts a timer. Replaces an earlier schedule of the same timer.
   case schedule(SyncTimer, after: Duration)
   case cancel(SyncTimer)
-  /// The client with the streams refused to cancel a write.
+  /// The client that runs the streams refused to cancel a write.
   case refuseCancellation(BatchID, RPCStatus)
-  /// The client ends, because another one that shares the cache deletes the cache.
+  /// The client ends, because another client that shares the cache is deleting it.
   case shutDown(RPCStatus)
 }
 
 extension [SyncEffect] {
-  /// Whether the effects deliver snapshots. Afterwards, all snapshots of the change are in sync, and observers are
-  /// notified once.
+  /// Whether the effects deliver snapshots. If so, all snapshots of the change are in sync after the effects, and
+  /// observers are notified once.
   package var bringSnapshotsInSync: Bool { contains { if case .deliver = $0 { true } else { false } } }
 }
 
@@ -178,21 +179,21 @@ package struct SnapshotDelivery: Sendable {
   package var snapshot: ViewSnapshot
 }
 
-/// The id of one call of `waitForPendingWrites`.
+/// Identifies one call of `waitForPendingWrites`.
 package struct PendingWritesWait: Hashable, Sendable {
   package let rawValue: Int
   package init(_ rawValue: Int) { self.rawValue = rawValue }
 }
 
 package enum SyncTimer: Hashable, Sendable, CaseIterable {
-  /// The timeout for the first answer of a started watch stream.
+  /// The timeout for the first answer after the watch stream has started.
   case onlineTimeout
   case watchIdle
   case writeIdle
   /// Repeats the oldest operation that the store failed to perform.
   case storeRetry
   case garbageCollection
-  /// Performs a slice of indexing documents that were cached before their index.
+  /// Performs a slice of indexing documents that were cached before the index was defined.
   case indexBackfill
   /// Announces that this client is alive, and determines whether it is primary.
   case leaseRefresh
@@ -209,8 +210,8 @@ package struct ListenerID: Hashable, Comparable, Sendable {
   package static func < (left: ListenerID, right: ListenerID) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// The output of transitions: the effects of the current transition, and the number of changes of `ClientStatus` so
-/// far.
+/// The output of transitions: the effects of the current transition, and the number of times that `ClientStatus` has
+/// changed.
 struct SyncOutput: Sendable {
   private(set) var effects: [SyncEffect] = []
   private(set) var statusRevision = 0
@@ -219,7 +220,7 @@ struct SyncOutput: Sendable {
 
   mutating func append(_ effects: [SyncEffect]) { self.effects += effects }
 
-  /// Delivers snapshots together (S1); does nothing without any.
+  /// Delivers snapshots together (S1). Does nothing if there are none.
   mutating func deliver(_ snapshots: [SnapshotDelivery]) {
     if !snapshots.isEmpty { effects.append(.deliver(snapshots)) }
   }
@@ -227,7 +228,7 @@ struct SyncOutput: Sendable {
   /// Records that `ClientStatus` has changed.
   mutating func statusChanged() { statusRevision += 1 }
 
-  /// Removes and returns the effects, in order; ends the transition.
+  /// Removes and returns the effects, in order, and ends the transition.
   mutating func takeEffects() -> [SyncEffect] {
     defer { effects = [] }
     return effects

@@ -7,14 +7,14 @@ import FirestoreSQLite
 struct Upkeep: Sendable {
   private var collection: GarbageCollectionRun?
   private(set) var isBackfillScheduled = false
-  /// Whether the timer is scheduled that shows acknowledged writes in unwatched views.
+  /// Whether the timer is running that shows acknowledged writes in unwatched views.
   var areResultsScheduled = false
 
-  /// Whether a garbage collection is running. Each run of its timer performs a slice.
+  /// Whether a garbage collection is running. Each time its timer expires, it performs a slice.
   var isCollecting: Bool { collection != nil }
 
-  /// Performs one slice of the running garbage collection, or begins one if the cache is large enough. A collection
-  /// ends when it fails. Documents that it has already removed remain removed.
+  /// Performs one slice of the running garbage collection, or begins a garbage collection if the cache is large enough.
+  /// A collection ends when it fails. Documents that it has already removed remain removed.
   mutating func collect(
     from store: inout LocalStore, above threshold: Int64, pacer: SlicePacer
   ) throws(StoreError) {
@@ -33,10 +33,10 @@ struct Upkeep: Sendable {
   mutating func backfillBegan() { isBackfillScheduled = false }
 }
 
-/// The store's work in slices between other work.
+/// The background work of the store, in slices between other work.
 extension SyncCore {
-  /// Performs one slice of the running garbage collection, or begins one if the cache is large enough. Other work can
-  /// run between two slices.
+  /// Performs one slice of the running garbage collection, or begins a garbage collection if the cache is large enough.
+  /// Other work can run between two slices.
   mutating func collectGarbage() {
     guard let threshold = configuration.garbageCollectionThreshold else { return }
     do throws(StoreError) {
@@ -51,13 +51,13 @@ extension SyncCore {
 
   // MARK: Indexes
 
-  /// The pause between two slices, so that at least half of the time remains for other events.
+  /// The pause between two slices. It leaves at least half of the time for other events.
   private static let pauseBetweenSlices = Duration.milliseconds(10)
-  /// The pause after a failure. It is long, because no result depends on an index.
+  /// The pause after a failure. It may be long, because no query result depends on an index.
   private static let pauseAfterFailure = Duration.seconds(60)
 
-  /// Schedules the next slice of the backfill, if any. Every transition ends with this call, because queries also
-  /// create indexes.
+  /// Schedules the next slice of the index backfill, if there is one. Every transition ends with this call, because
+  /// queries can create indexes, too.
   mutating func scheduleIndexBackfill() {
     guard !upkeep.isBackfillScheduled, (try? store.needsIndexBackfill) ?? false else { return }
     upkeep.backfillScheduled()

@@ -9,7 +9,7 @@ import FirestoreSharing
 import Foundation
 import Synchronization
 
-/// The server side of an app.
+/// The server side of an app: the Firestore backend to which it connects.
 public struct Backend: Hashable, Sendable {
   enum Kind: Hashable {
     case standard
@@ -19,7 +19,7 @@ public struct Backend: Hashable, Sendable {
     case datastore(CustomDatastore)
   }
 
-  /// The clock, thread and random source of the app's clients. Equality of backends ignores them.
+  /// The clock, thread and random source of the app's clients. They do not affect the equality of backends.
   private struct Around: Hashable {
     var surroundings = ClientSurroundings()
     static func == (left: Around, right: Around) -> Bool { true }
@@ -42,25 +42,27 @@ public struct Backend: Hashable, Sendable {
 
   /// The embedded backend, which stores its data in a directory, like the option `--data` of the commands.
   ///
-  /// The caches of its apps are in the subdirectory `cache`. Hearth creates missing directories. If only the
-  /// subdirectory `backend` has data, that data is used. In `$XDG_DATA_HOME/hearth`, the data is always in `backend`.
+  /// The subdirectory `cache` contains the caches of the apps. Hearth creates missing directories. If the directory
+  /// itself has no data but its subdirectory `backend` does, Hearth uses the data in `backend`. In
+  /// `$XDG_DATA_HOME/hearth`, the data is always in `backend`.
   ///
-  /// All apps with the same directory are clients of one backend, in one process or several. The first process (a
-  /// dashboard, a command, `hearth serve`, another program) opens the data. It serves the data to the user's other
-  /// processes on a socket next to it. When that process ends, another process replaces it within a second.
+  /// All apps with the same directory, in one process or several, are clients of one backend. The first process opens
+  /// the data; it can be a dashboard, a command, `hearth serve` or another program. It serves the data to the user's
+  /// other processes on a socket next to the data. When that process ends, another process replaces it within a second.
   ///
   /// Some processes, such as `hearth repair`, open the data without sharing it. Meanwhile every call fails with
-  /// `failedPrecondition` and a message with the name of that process. The next call after it has closed the data
-  /// succeeds.
+  /// `failedPrecondition` and a message with the name of that process. Calls succeed again as soon as that process has
+  /// closed the data.
   public static func embedded(directory: String) -> Backend { Backend(kind: .embedded(directory: directory)) }
 
   /// An embedded backend in memory, separate for each app.
   public static var inMemory: Backend { Backend(kind: .inMemory(name: nil)) }
 
-  /// An embedded backend in memory, which lasts as long as this process. Apps that use the same name are its clients.
+  /// An embedded backend in memory, which lasts as long as this process. All apps that use the same name are clients of
+  /// one backend.
   public static func inMemory(named name: String) -> Backend { Backend(kind: .inMemory(name: name)) }
 
-  /// A custom datastore, such as one that injects faults.
+  /// A backend that uses a custom datastore, such as one that injects faults.
   /// - Parameter clock: measures every delay and timeout of the app's clients.
   package static func datastore(
     _ datastore: any Datastore, clock: any Clock<Duration> = ContinuousClock()
@@ -68,14 +70,14 @@ public struct Backend: Hashable, Sendable {
     Backend(kind: .datastore(CustomDatastore(datastore))).timed(by: clock)
   }
 
-  /// A custom datastore whose clients use a simulation's time, random source and thread.
+  /// A backend that uses a custom datastore, and a simulation's time, random source and thread for its clients.
   package static func datastore(_ datastore: any Datastore, in surroundings: ClientSurroundings) -> Backend {
     var backend = Backend(kind: .datastore(CustomDatastore(datastore)))
     backend.around.surroundings = surroundings
     return backend
   }
 
-  /// The same backend with another clock for every delay and timeout of the app's clients.
+  /// A copy of the backend that uses another clock for every delay and timeout of the app's clients.
   package func timed(by clock: any Clock<Duration>) -> Backend {
     var backend = self
     backend.around.surroundings.clock = clock
@@ -99,7 +101,7 @@ public struct Backend: Hashable, Sendable {
     return !LocalBackend.exists(in: directory) && LocalBackend.exists(in: inner) ? inner : directory
   }
 
-  /// Returns a warning if both the directory and its subfolder `backend` have data; `nil` otherwise.
+  /// Returns a warning if both the directory and its subfolder `backend` contain data; otherwise `nil`.
   package static func doubleData(in directory: String) -> String? {
     let used = dataFolder(of: directory)
     guard used == directory, LocalBackend.exists(in: used), LocalBackend.exists(in: used + "/backend") else {
@@ -109,7 +111,7 @@ public struct Backend: Hashable, Sendable {
       + "hearth copy data:\(used)/backend data:\(used)"
   }
 
-  /// The directory's absolute path, so that each directory has one spelling.
+  /// The absolute path of the directory, so that each directory has only one spelling.
   static func absolute(_ directory: String) -> String {
     URL(fileURLWithPath: directory, isDirectory: true).standardizedFileURL.path
   }
@@ -125,7 +127,7 @@ package final class CustomDatastore: Hashable, Sendable {
   package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
-/// The backend that the client's settings and the environment select.
+/// The backend that results from the client's settings and the environment.
 package enum ResolvedBackend: CustomStringConvertible {
   case embedded(directory: String)
   case inMemory(name: String?)
@@ -140,14 +142,14 @@ package enum ResolvedBackend: CustomStringConvertible {
     var allowsInsecureCredentials = false
 
     /// The endpoint at the address.
-    /// - Throws: `invalid-argument` for an invalid address.
+    /// - Throws: `invalid-argument` if the address is invalid.
     func endpoint() throws(ModelError) -> Endpoint {
       try Endpoint(
         address, defaultPort: isTLS ? 443 : 8080, security: isTLS ? .tls(trustRoots: nil) : .plaintext,
         from: "The host")
     }
 
-    /// The server's address in a normalized spelling.
+    /// The server's address in a normalized spelling, so that addresses can be compared.
     var name: String { ((try? endpoint())?.text ?? address).lowercased() }
 
     fileprivate static func emulator(_ address: String) -> Server {
@@ -195,11 +197,12 @@ extension Backend {
 extension Backend {
   static let cloudHost = "firestore.googleapis.com"
 
-  /// Cloud Firestore, or another server of its protocol: an emulator, or `hearth serve`. `FirestoreSettings.host` and
-  /// `isSSLEnabled` set its address; without a host, the variable `FIRESTORE_EMULATOR_HOST` does.
+  /// Cloud Firestore, or another server that uses its protocol: an emulator, or `hearth serve`.
+  /// `FirestoreSettings.host` and `isSSLEnabled` set the server's address. If no host is set, the variable
+  /// `FIRESTORE_EMULATOR_HOST` sets the address.
   ///
-  /// An invalid address, or an unreachable server, is not an error: the client works offline and tries again. Its
-  /// requests to the server fail with the reason.
+  /// An invalid address or an unreachable server is not an error. The client works offline and tries again, and
+  /// requests that need the server fail with the reason.
   public static func remote(_ credentials: RemoteCredentials = .applicationDefault) -> Backend {
     Backend(kind: .remote(credentials))
   }
@@ -207,7 +210,7 @@ extension Backend {
 
 extension ResolvedBackend {
   /// Connects to a server. An invalid address counts as an unreachable server.
-  /// - Throws: `failedPrecondition` for credentials that would be sent in plain text.
+  /// - Throws: `failedPrecondition` if the credentials would be sent in plain text.
   static func connect(
     to server: Server, _ database: DatabaseID, as user: UserAuthorization?, _ appCheck: AppCheckToken?
   ) throws(FirestoreError) -> OpenBackend {
@@ -241,17 +244,18 @@ public struct RemoteCredentials: Hashable, Sendable {
 
   private let kind: Kind
 
-  /// The credentials that Google's libraries would find: the file in `GOOGLE_APPLICATION_CREDENTIALS`, or the file of
-  /// `gcloud auth application-default login`, or the service account of a machine at Google.
+  /// The credentials that Google's libraries would find. These are, in this order: the file that
+  /// `GOOGLE_APPLICATION_CREDENTIALS` names, the file that `gcloud auth application-default login` creates, and the
+  /// service account of a machine at Google.
   public static let applicationDefault = RemoteCredentials(kind: .application(file: nil))
 
   /// The key file of a service account, or a file of type `authorized_user`. The file is read on first use.
   public static func file(_ path: String) -> RemoteCredentials { RemoteCredentials(kind: .application(file: path)) }
 
-  /// An access token from another source. It is never renewed.
+  /// An access token that you obtained elsewhere. Hearth never renews it.
   public static func token(_ token: String) -> RemoteCredentials { RemoteCredentials(kind: .token(Secret(token))) }
 
-  /// The owner's token. Emulators accept a client with it as an administrator.
+  /// The token `owner`, with which emulators accept a client as an administrator.
   public static let emulatorOwner = RemoteCredentials(kind: .owner)
 
   fileprivate var credentials: Credentials {
@@ -267,8 +271,8 @@ public struct RemoteCredentials: Hashable, Sendable {
 extension Firestore {
   /// Connects without TLS to an emulator, or to `hearth serve`, regardless of the app's backend.
   ///
-  /// Takes effect only before the first use. Later, or with an invalid host or port, nothing changes and every call
-  /// fails with the reason, as for `settings`.
+  /// Call this function before the first use of the instance. If you call it later, or with an invalid host or port,
+  /// nothing changes and every call fails with the reason, as for `settings`.
   /// - Parameters:
   ///   - host: a name or an address, without a port.
   ///   - port: 1…65535.
@@ -284,15 +288,15 @@ extension Firestore {
   }
 }
 
-/// A backend that a client uses.
+/// A backend that a client is using.
 struct OpenBackend {
   let datastore: any Datastore
-  /// The database that the client's cache must belong to; `nil` for an unknown backend.
+  /// The database that the client's cache must belong to; `nil` if the backend is unknown.
   let identity: CacheIdentity?
 }
 
 extension Backend {
-  /// Connects as a new `Firestore` does. A backend that cannot be opened counts as unreachable.
+  /// Connects to a database as a new `Firestore` does. If the backend cannot be opened, it counts as unreachable.
   package func connect(to database: DatabaseID) -> any Datastore {
     do throws(FirestoreError) {
       return try resolved(FirestoreSettings()).open(for: database).datastore
@@ -305,10 +309,10 @@ extension Backend {
 extension ResolvedBackend {
   /// Connects to one database of the backend, and opens the backend if necessary.
   /// - Parameters:
-  ///   - user: the user of the app, for servers.
-  ///   - appCheck: the App Check token of the app, for servers.
-  /// - Throws: the error of every call, such as `failedPrecondition` for embedded data that another process has open
-  ///   without sharing it.
+  ///   - user: the app's user, for backends that are servers.
+  ///   - appCheck: the app's App Check token, for backends that are servers.
+  /// - Throws: the error with which every call fails. An example is `failedPrecondition` for embedded data that another
+  ///   process has open without sharing it.
   func open(
     for database: DatabaseID, as user: UserAuthorization? = nil, appCheck: AppCheckToken? = nil
   ) throws(FirestoreError) -> OpenBackend {
@@ -345,12 +349,12 @@ extension ResolvedBackend {
   }
 }
 
-/// The named in-memory backends, which apps of this process share.
+/// The named in-memory backends that apps of this process share.
 private enum OpenBackends {
   private static let memory = Mutex<[String: LocalBackend]>([:])
 
-  /// The backend with this name, opened on first use. It remains open until the process ends, so that its data is not
-  /// lost when its last client ends.
+  /// The backend with this name, opened on first use. The backend remains open until the process ends, so that its data
+  /// survives the end of its last client.
   static func memory(named name: String) throws(StoreError) -> LocalBackend {
     try memory.withLock { open -> Result<LocalBackend, StoreError> in
       if let backend = open[name] { return .success(backend) }
@@ -364,7 +368,7 @@ private enum OpenBackends {
 }
 
 /// A backend that could not be opened. The client treats it as unreachable: reads use the cache, writes wait, and the
-/// online state has the reason.
+/// online state contains the reason.
 package struct UnavailableDatastore: Datastore {
   private let status: RPCStatus
 

@@ -6,7 +6,7 @@ package import FirestoreSync
 package import SerialExecutors
 import Synchronization
 
-/// One open client: an engine with its cache and its connection to a backend, and its tasks.
+/// One open client: its engine and cache, its connection to a backend, and its tasks.
 package final class Client: Sendable {
   package let engine: SyncEngine
   package let datastore: any Datastore
@@ -16,11 +16,11 @@ package final class Client: Sendable {
   let transactionTurns: TransactionQueue
   let log: ClientLog
   let outages: OutageReporter
-  /// Makes the client visible to watchers; `nil` if watching is not allowed.
+  /// Makes the client visible to watchers; `nil` if watchers are not allowed.
   package let inspection: Inspection?
-  /// The streams and timers; they end in `terminate()`.
+  /// The task that runs the streams and timers; `terminate()` ends it.
   private let running: Task<Void, Never>
-  /// Stops following the app's user.
+  /// Stops following the changes of the app's user.
   private let endUsers: @Sendable () -> Void
 
   package convenience init(
@@ -33,7 +33,7 @@ package final class Client: Sendable {
   }
 
   /// Opens a client with a given clock, random source and thread, for example for a simulation.
-  /// - Parameter credentials: the source of the user; the client follows each change of the user.
+  /// - Parameter credentials: the source of the user. The client follows each change of the user.
   package convenience init(
     _ cache: LocalStoreConfiguration, datastore: any Datastore, credentials: any CredentialsProvider,
     in surroundings: ClientSurroundings, inspectedAs plan: Inspection.Plan? = nil
@@ -45,10 +45,10 @@ package final class Client: Sendable {
 
   /// Opens a client.
   /// - Parameters:
-  ///   - users: the changes of the app's user, which the client follows; `nil` for none.
+  ///   - users: the changes of the app's user, which the client follows; `nil` if there is no user.
   ///   - surroundings: the client's clock, random source and thread, and whether it connects and sends pending writes
   ///     as soon as it opens.
-  ///   - plan: the way to make the client visible to watchers. If that fails, the log contains the reason.
+  ///   - plan: describes how to make the client visible to watchers. If this fails, the log contains the reason.
   init(
     _ cache: LocalStoreConfiguration, datastore: any Datastore, users: UserChanges?,
     in surroundings: ClientSurroundings,
@@ -88,15 +88,15 @@ package final class Client: Sendable {
     await callbackTasks.cancelAndWait()
   }
 
-  /// Ends as a killed process does: the clients that share its cache are not notified.
+  /// Ends the client the way a killed process does, without notifying the clients that share its cache.
   package func abandon() async {
     await engine.abandon()
     await terminate()
   }
 }
 
-/// The tasks of listeners and completion handlers. Each ends with its listener or operation. Terminating the client
-/// ends all of them.
+/// The tasks of listeners and completion handlers. Each task ends together with its listener or operation. Terminating
+/// the client ends all tasks.
 final class CallbackTasks: Sendable {
   private struct State {
     var tasks: [Int: Task<Void, Never>] = [:]
@@ -107,10 +107,10 @@ final class CallbackTasks: Sendable {
   private let state = Mutex(State())
   private let executor: (any TaskExecutor)?
 
-  /// - Parameter executor: the executor of the tasks; `nil` for the default one.
+  /// - Parameter executor: the executor of the tasks; `nil` for the default executor.
   init(on executor: (any TaskExecutor)? = nil) { self.executor = executor }
 
-  /// Starts the task, unless `cancelAndWait()` was called before.
+  /// Starts a task, unless `cancelAndWait()` was called before.
   /// - Returns: whether the task was started.
   @discardableResult
   func start(_ operation: @escaping @Sendable () async -> Void) -> Bool {
@@ -141,22 +141,22 @@ final class CallbackTasks: Sendable {
   }
 }
 
-/// The clock, random source and thread of an app's clients: the machine's, or a simulation's.
+/// The clock, random source and thread that an app's clients use, taken from the machine or from a simulation.
 package struct ClientSurroundings: Sendable {
   /// The clock for every delay and timeout.
   package var clock: any Clock<Duration> = ContinuousClock()
-  /// The time of day.
+  /// Returns the time of day.
   package var now: @Sendable () -> FirestoreModel.Timestamp = FirestoreModel.Timestamp.now
-  /// The source of randomness; each client, and each transaction, has a copy.
+  /// The source of randomness. Each client and each transaction has its own copy.
   package var random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
-  /// Generates the id of a document without an explicit one.
+  /// Generates an id for a document that is created without one.
   package var documentID: @Sendable () -> String = { AutomaticID.make() }
-  /// Whether clients use the network from the start.
+  /// Whether clients use the network as soon as they open.
   package var beginsOnline = true
-  /// The thread of a simulation, for clients and their callbacks; `nil` for separate threads, and callbacks on the
-  /// queue of the settings.
+  /// The thread of a simulation, which runs clients and their callbacks. If `nil`, clients have separate threads, and
+  /// callbacks run on the queue that the settings name.
   package var loop: (any WorkLoop & TaskExecutor)?
-  /// The clients on that thread that share a cache.
+  /// The clients that share a cache on the simulation's thread.
   package var peers: SimulatedPeers?
 
   package init() {}

@@ -5,12 +5,12 @@ import FirestoreSync
 public import Foundation
 import Synchronization
 
-/// The events of a client as lines of text, while logging is enabled.
+/// Writes the events of a client as lines of text while logging is enabled.
 final class ClientLog: Sendable {
   /// The receiver of the events of all clients; `nil` while logging is not enabled.
   static let sink = Mutex<(@Sendable (FirestoreLogEntry) -> Void)?>(nil)
-  /// The receiver of warnings, which are reported even if logging was never enabled; `nil` after logging was explicitly
-  /// disabled.
+  /// The receiver of warnings, which clients report even if logging was never enabled. `nil` once logging was
+  /// explicitly disabled.
   static let warnings = Mutex<(@Sendable (FirestoreLogEntry) -> Void)?>(standardError)
 
   // A failure to write a line is ignored, so that it does not end the program.
@@ -29,7 +29,7 @@ final class ClientLog: Sendable {
     self.tasks = tasks
   }
 
-  /// Follows the client's status until logging is disabled. Does nothing if it already does.
+  /// Follows the client's status until logging is disabled. Does nothing if this object already follows the status.
   func start() {
     guard Self.sink.withLock({ $0 }) != nil else { return }
     guard !isRunning.exchange(true, ordering: .acquiringAndReleasing) else { return }
@@ -41,8 +41,8 @@ final class ClientLog: Sendable {
     }
   }
 
-  /// Writes the events of the client's status until logging is disabled or the client ends.
-  /// - Returns: whether logging was disabled; if not, the client has ended.
+  /// Follows the client's status and writes its events, until logging is disabled or the client ends.
+  /// - Returns: true if logging was disabled; false if the client has ended.
   private func follow() async -> Bool {
     if let problem = engine.cacheProblem, let sink = Self.sink.withLock({ $0 }) {
       sink(FirestoreLogEntry("the cache is not in use: \(problem.notice)", database))
@@ -56,7 +56,7 @@ final class ClientLog: Sendable {
     return false
   }
 
-  /// Writes an event from before the client was opened.
+  /// Writes an event that happened before the client was opened.
   static func write(_ event: String, _ database: DatabaseID) {
     sink.withLock { $0 }?(FirestoreLogEntry(event, database))
   }
@@ -65,7 +65,7 @@ final class ClientLog: Sendable {
     warnings.withLock { $0 }?(FirestoreLogEntry(event, database, isWarning: true))
   }
 
-  /// The lines about attempts to open a stream, from one of its statuses to the next.
+  /// The lines that describe attempts to open a stream, derived from two successive statuses of the stream.
   private static func attempts(_ name: String, from old: StreamStatus?, to new: StreamStatus) -> [String] {
     var events: [String] = []
     let isNewError = new.lastError != nil && new.lastError != old?.lastError
@@ -82,7 +82,7 @@ final class ClientLog: Sendable {
     return events
   }
 
-  /// The lines about all events between two statuses.
+  /// The lines that describe all events between two statuses.
   static func events(from old: ClientStatus?, to new: ClientStatus) -> [String] {
     var events: [String] = []
     let outcomes = new.recentOutcomes.filter { $0.sequence > old?.recentOutcomes.last?.sequence ?? 0 }
@@ -99,15 +99,16 @@ final class ClientLog: Sendable {
 
 /// One event of a client, for the log of a program.
 ///
-/// It contains databases, write numbers and errors, but no documents.
+/// A log entry contains names of databases, write numbers and errors, but no documents.
 public struct FirestoreLogEntry: Hashable, Sendable {
-  /// Whether the event is about an outage: its start, its reason or its end. All other events are details.
+  /// Whether the event concerns an outage: its start, a new reason, or its end. All other events are details.
   public let isWarning: Bool
-  /// The time when the event was reported.
+  /// The time at which the event was reported.
   public let date: Date
   /// The full name of the database, such as `projects/my-app/databases/(default)`.
   public let database: String
-  /// One line. Characters that could move a terminal's cursor, or reorder or hide text, are escaped.
+  /// The text of the event, which is one line. Characters that could move a terminal's cursor, or reorder or hide text,
+  /// are escaped.
   public let message: String
 
   init(_ event: String, _ database: DatabaseID, isWarning: Bool = false) {
@@ -119,14 +120,14 @@ public struct FirestoreLogEntry: Hashable, Sendable {
 }
 
 extension FirestoreLogEntry: CustomStringConvertible {
-  /// The line for standard error.
+  /// The event as one line of text, in the form that Hearth writes to standard error.
   public var description: String { "\(date.formatted(.iso8601)) Hearth \(database): \(message)" }
 }
 
-/// Decides when to warn that the backend does not answer: after ten seconds, on each later change of the reason, and
-/// when it answers again.
+/// Decides when to warn that the backend does not answer: ten seconds after the outage began, at each later change of
+/// the reason, and when the backend answers again.
 struct OutageWarning: Sendable {
-  /// The time that the SDKs wait for an answer (ONLINE_STATE_TIMEOUT_MS).
+  /// The time that the SDKs wait for an answer before they count as offline (ONLINE_STATE_TIMEOUT_MS).
   static let delay = Duration.seconds(10)
 
   private enum State: Sendable {
@@ -137,7 +138,7 @@ struct OutageWarning: Sendable {
   }
 
   enum Step: Hashable, Sendable {
-    /// Call `timeIsUp` with this number after the delay.
+    /// The caller must call `timeIsUp` with this number after the delay.
     case wait(Int)
     case say(String)
   }
@@ -147,8 +148,8 @@ struct OutageWarning: Sendable {
   private var count = 0
 
   /// Records a change of the connection.
-  /// - Parameter reason: the reason why the backend does not answer; `nil` if it does, or if the client requests
-  ///   nothing.
+  /// - Parameter reason: the reason why the backend does not answer; `nil` if the backend answers or if the client
+  ///   requests nothing.
   mutating func note(_ reason: ConnectionReason?) -> Step? {
     switch (state, reason) {
     case (.none, nil): return nil
@@ -173,9 +174,9 @@ struct OutageWarning: Sendable {
     }
   }
 
-  /// Ends the delay of an outage.
+  /// Ends the delay after which an outage is reported.
   /// - Parameter number: the number of the outage.
-  /// - Returns: the line for the program, if that outage continues; `nil` otherwise.
+  /// - Returns: the warning, if this outage still continues; otherwise `nil`.
   mutating func timeIsUp(_ number: Int) -> String? {
     guard number == count, case .begun(let reason) = state else { return nil }
     state = .told(reason)

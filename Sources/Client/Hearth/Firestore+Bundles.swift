@@ -17,7 +17,7 @@ extension Firestore {
   public func loadBundle(_ bundleData: Data) -> LoadBundleTask { loadBundle(bundleData, completion: nil) }
 
   /// Starts loading a bundle into the cache.
-  /// - Parameter completion: called after all observers, with the last progress or with the error.
+  /// - Parameter completion: called after all observers, with the final progress or with the error.
   @discardableResult
   public func loadBundle(
     _ bundleData: Data, completion: (@Sendable (LoadBundleTaskProgress?, (any Error)?) -> Void)?
@@ -25,14 +25,14 @@ extension Firestore {
     load(ByteSource(bundleData), completion)
   }
 
-  /// Starts loading a bundle from a stream, up to its end.
+  /// Starts loading a bundle from a stream, which is read to its end.
   @discardableResult
   public func loadBundle(_ bundleStream: sending InputStream) -> LoadBundleTask {
     loadBundle(bundleStream, completion: nil)
   }
 
-  /// Starts loading a bundle from a stream, up to its end.
-  /// - Parameter completion: called after all observers, with the last progress or with the error.
+  /// Starts loading a bundle from a stream, which is read to its end.
+  /// - Parameter completion: called after all observers, with the final progress or with the error.
   @discardableResult
   public func loadBundle(
     _ bundleStream: sending InputStream,
@@ -41,15 +41,15 @@ extension Firestore {
     load(ByteSource(bundleStream), completion)
   }
 
-  /// Loads a bundle into the cache and returns the last progress.
-  /// - Throws: `invalidArgument` for a bundle that is damaged or from another database.
+  /// Loads a bundle into the cache and returns the final progress.
+  /// - Throws: `invalidArgument` if the bundle is damaged or from another database.
   @discardableResult
   public func loadBundle(_ bundleData: Data) async throws -> LoadBundleTaskProgress {
     try await load(ByteSource(bundleData), LoadBundleTask(queue: callbackQueue))
   }
 
-  /// Loads a bundle from a stream, up to its end, and returns the last progress.
-  /// - Throws: `invalidArgument` for a bundle that is damaged or from another database, `unknown` if the stream fails.
+  /// Loads a bundle from a stream, which is read to its end, and returns the final progress.
+  /// - Throws: `invalidArgument` if the bundle is damaged or from another database; `unknown` if the stream fails.
   @discardableResult
   public func loadBundle(_ bundleStream: sending InputStream) async throws -> LoadBundleTaskProgress {
     try await load(ByteSource(bundleStream), LoadBundleTask(queue: callbackQueue))
@@ -92,7 +92,7 @@ extension Firestore {
 
   // MARK: Named queries
 
-  /// The named query of a loaded bundle; `nil` if there is none, or if the client cannot be used.
+  /// The query with this name from a loaded bundle; `nil` if there is none, or if the client cannot be used.
   public func getQuery(named name: String) async -> (any Query)? {
     guard let query = try? await client().engine.namedQuery(name) else { return nil }
     return QueryDefinition(firestore: self, query: .success(query))
@@ -105,7 +105,7 @@ extension Firestore {
   }
 }
 
-/// The bytes of a bundle: data, or a stream that is read on demand.
+/// The bytes of a bundle: either data in memory, or a stream that is read on demand.
 final class ByteSource: Sendable {
   private enum Origin {
     case data(Data)
@@ -117,11 +117,13 @@ final class ByteSource: Sendable {
   init(_ data: Data) { origin = Mutex(.data(data)) }
   init(_ stream: sending InputStream) { origin = Mutex(.stream(stream)) }
 
-  /// The queue for reading and parsing. Both may block or take a long time, which would hold up Swift's own threads.
+  /// The queue for reading and parsing. Both can block or take a long time, so they must not run on the threads of
+  /// Swift's concurrency runtime.
   private static let queue = DispatchQueue(label: "hearth.reading", attributes: .concurrent)
 
   /// Passes all bytes to a closure on another thread, and returns its result.
-  /// - Parameter loop: the thread of a simulation, which reads instead of the queue.
+  /// - Parameter loop: the thread of a simulation, which performs the read instead of the queue; `nil` to use the
+  ///   queue.
   /// - Throws: the closure's error, or the stream's failure as `unknown`.
   func read<Content: Sendable>(
     on loop: (any WorkLoop)?, _ take: @escaping @Sendable ([UInt8]) throws(FirestoreError) -> Content
@@ -164,14 +166,14 @@ final class ByteSource: Sendable {
 /// The handle of an observer of a `LoadBundleTask`.
 public typealias LoadBundleObserverHandle = Int
 
-/// The loading of a bundle. It continues even without observers.
+/// A running load of a bundle. Loading continues even without observers.
 public final class LoadBundleTask: Sendable {
   private typealias Observer = @Sendable (LoadBundleTaskProgress) -> Void
 
   private struct State {
     var observers: [(handle: LoadBundleObserverHandle, call: Observer)] = []
     var lastHandle = 0
-    /// The latest progress. A failure reports it with the state `error`.
+    /// The latest progress. If loading fails, this progress is reported with the state `error`.
     var progress = BundleProgress(totalDocuments: 0, totalBytes: 0)
     var end: LoadBundleTaskProgress?
   }
@@ -181,8 +183,8 @@ public final class LoadBundleTask: Sendable {
 
   init(queue: CallbackQueue) { self.queue = queue }
 
-  /// Registers an observer of all progress from now on, called on `FirestoreSettings.dispatchQueue`. An observer that
-  /// is registered after loading has ended is called once, with the last progress.
+  /// Registers an observer of all further progress. The observer is called on `FirestoreSettings.dispatchQueue`. If
+  /// loading has already ended, it is called once, with the final progress.
   @discardableResult
   public func addObserver(
     _ observer: @escaping @Sendable (LoadBundleTaskProgress) -> Void
@@ -196,12 +198,12 @@ public final class LoadBundleTask: Sendable {
     return handle
   }
 
-  /// Removes one observer without another call. Does nothing for an unknown handle.
+  /// Removes one observer, which is not called again. Does nothing if the handle is unknown.
   public func removeObserverWith(handle: LoadBundleObserverHandle) {
     state.withLock { state in state.observers.removeAll { $0.handle == handle } }
   }
 
-  /// Removes all observers without another call.
+  /// Removes all observers, which are not called again.
   public func removeAllObservers() { state.withLock { $0.observers = [] } }
 
   func report(_ progress: BundleProgress) {
@@ -211,8 +213,8 @@ public final class LoadBundleTask: Sendable {
     }
   }
 
-  /// Ends the task with its last progress, or with an error if `progress` is `nil`.
-  /// - Returns: the last progress.
+  /// Ends the task with this final progress, or with an error if `progress` is `nil`.
+  /// - Returns: the final progress.
   @discardableResult
   func finish(_ progress: BundleProgress?) -> LoadBundleTaskProgress {
     state.withLock { state in
@@ -223,15 +225,15 @@ public final class LoadBundleTask: Sendable {
     }
   }
 
-  /// Calls the closure after the observers have been called for all progress so far.
+  /// Calls the closure after the observers have been called for all progress up to now.
   func afterObservers(_ call: @escaping @Sendable () -> Void) { queue.async(call) }
 
   private func callAll(_ progress: LoadBundleTaskProgress, _ handles: [LoadBundleObserverHandle]) {
     for handle in handles { queue.async { [self] in call(handle, progress) } }
   }
 
-  /// Calls one observer, unless it has been removed. Runs on the queue, so an observer that was removed on the queue is
-  /// never called again.
+  /// Calls one observer, unless it has been removed. Runs on the queue, so an observer that was removed from code on
+  /// the queue is never called again.
   private func call(_ handle: LoadBundleObserverHandle, _ progress: LoadBundleTaskProgress) {
     state.withLock { state in state.observers.first { $0.handle == handle }?.call }?(progress)
   }
@@ -249,13 +251,13 @@ public enum LoadBundleTaskState: Hashable, Sendable {
 
 /// The progress of loading a bundle.
 public struct LoadBundleTaskProgress: Hashable, Sendable {
-  /// The number of the bundle's documents that the cache has processed.
+  /// The number of the bundle's documents that the client has processed so far.
   public let documentsLoaded: Int
-  /// The document count of the whole bundle; 0 for an unreadable bundle.
+  /// The number of documents in the whole bundle; 0 if the bundle is unreadable.
   public let totalDocuments: Int
-  /// The number of bytes of the bundle that were processed for these documents.
+  /// The number of bytes of the bundle that the client has processed so far.
   public let bytesLoaded: Int
-  /// The size of the whole bundle in bytes; 0 for an unreadable bundle.
+  /// The size of the whole bundle in bytes; 0 if the bundle is unreadable.
   public let totalBytes: Int
   /// The stage: in progress, ended with success, or ended by an error.
   public let state: LoadBundleTaskState

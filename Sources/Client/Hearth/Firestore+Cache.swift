@@ -6,15 +6,16 @@ import FirestoreSync
 
 /// The contents and size of the offline cache.
 public struct CacheStatus: Hashable, Sendable {
-  /// The cache's size on disk, including the database's log; for a memory cache the memory of its tables.
+  /// The cache's size on disk, including the database's log; for a memory cache, the size of its tables in memory.
   public let sizeBytes: Int64
   /// The unused part of `sizeBytes`, which the cache will reuse or release.
   public let freeBytes: Int64
-  /// The size limit. Above it, the least recently used documents are evicted; `nil` for a cache without a limit.
+  /// The size limit in bytes; `nil` for no limit. If the cache exceeds it, the least recently used documents are
+  /// evicted.
   public let limitBytes: Int64?
-  /// The document count, including documents that are known not to exist.
+  /// The number of cached documents, including documents that are known not to exist.
   public let documentCount: Int
-  /// The number of queries with cached results.
+  /// The number of queries whose results are cached.
   public let queryCount: Int
   /// The number of pending writes.
   public let pendingWriteCount: Int
@@ -24,20 +25,21 @@ public struct CacheStatus: Hashable, Sendable {
 public struct CacheGarbageCollection: Hashable, Sendable {
   /// A query whose result is evicted because it is the least recently used.
   public struct DroppedQuery: Hashable, Sendable {
-    /// The path of the collection or document that the query reads. For a collection group, the path of the group's
-    /// ancestor.
+    /// The path of the collection or document that the query reads. For a collection group, the path of the ancestor to
+    /// which the query is limited.
     public let path: String
     /// The whole query, in the cache's notation.
     public let description: String
-    /// The document count of its result. Documents that another query, a listener or a pending write needs remain.
+    /// The number of documents in the query's result. Those that another query, a listener or a pending write needs are
+    /// not evicted.
     public let documentCount: Int
   }
 
-  /// Whether this was a dry run: nothing was evicted, and the numbers are the same as for a real run.
+  /// Whether this was a dry run. A dry run evicts nothing, but reports the same numbers as a real run.
   public let isDryRun: Bool
   /// The number of evicted documents. No remaining query, listener or pending write needed them.
   public let documentCount: Int
-  /// The size of these documents in a dry run; otherwise the reduction of the cache's size in bytes.
+  /// The size of these documents in bytes for a dry run; otherwise the number of bytes by which the cache shrank.
   public let byteCount: Int64
   /// The queries whose results were evicted, least recently used first.
   public let queries: [DroppedQuery]
@@ -49,9 +51,9 @@ extension Firestore {
     try await ask { engine throws(RPCStatus) in CacheStatus(try await engine.cacheOccupancy()) }
   }
 
-  /// Evicts the least recently used 10 % of the cache if the cache has reached its size limit. This also happens
-  /// automatically every five minutes. Listeners and writes continue meanwhile.
-  /// - Parameter dryRun: whether to evict nothing. The result is the same as for a cache that has reached its limit.
+  /// Evicts the least recently used 10 % of the cache if the cache has reached its size limit. The cache also does this
+  /// automatically every five minutes. Listeners and writes continue to work meanwhile.
+  /// - Parameter dryRun: whether to evict nothing and only report what a cache that had reached its limit would evict.
   /// - Returns: `nil` if the cache is below its limit, has no limit, or is a memory cache with eager collection.
   @discardableResult public func collectGarbage(dryRun: Bool = false) async throws -> CacheGarbageCollection? {
     let engine = try client().engine

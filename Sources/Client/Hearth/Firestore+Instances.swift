@@ -4,44 +4,45 @@ import Synchronization
 
 /// The backend of a `Firestore`, and the location of its cache.
 ///
-/// Replaces `FirebaseApp` of the official SDK, which is an alias here. Equal apps share one `Firestore` per database.
+/// This type replaces the official SDK's `FirebaseApp`, which is an alias for it here. Equal apps share one `Firestore`
+/// per database.
 public struct FirestoreApp: Hashable, Sendable {
-  /// The name of the app, unique in the process. Hearth uses it in the paths of caches.
+  /// The name of the app, which must be unique in the process. Hearth uses it in the paths of caches.
   public var name: String
-  /// The project of its databases.
+  /// The id of the project that contains the app's databases.
   public var projectID: String
-  /// The server side.
+  /// The backend to which the app's clients connect.
   public var backend: Backend
 
   /// The options of the app, with the SDK's names.
   public struct Options: Hashable, Sendable {
-    /// The project of the app's databases; never `nil`, optional as in the SDK.
+    /// The id of the project that contains the app's databases. Never `nil`; optional as in the SDK.
     public let projectID: String?
   }
 
-  /// The options of the app: `db.app.options.projectID`.
+  /// The app's options, which allow the SDK's notation `db.app.options.projectID`.
   public var options: Options { Options(projectID: projectID) }
 
-  /// The directory of the durable cache; `nil` for a cache in memory. `Firestore.settings` then also contain a memory
-  /// cache.
+  /// The directory of the durable cache; `nil` for a cache in memory. In that case, `Firestore.settings` also specifies
+  /// a memory cache.
   public var cacheDirectory: String?
 
-  /// The source of the app's user, for servers with security rules; `nil` for calls with the credentials of `backend`.
+  /// The source of the app's user, for servers with security rules. If `nil`, calls use the credentials of `backend`.
   public var credentials: (any CredentialsProvider)? { users.credentials }
-  /// The source of App Check tokens for servers; `nil` for none.
+  /// The source of App Check tokens for servers; `nil` to send none.
   public var appCheck: (any AppCheckProvider)? { users.appCheck }
   let users: AppUsers
 
-  /// Creates an app without opening anything.
+  /// Creates an app, without opening its databases or caches.
   /// - Parameters:
   ///   - cacheDirectory: the directory of the cache. By default, the cache of an embedded backend is in the backend's
-  ///     directory. The cache of a remote backend is under `$XDG_DATA_HOME/hearth/apps`, in a path of the names of app,
-  ///     server, project and database. The cache of an in-memory backend is in memory. A cache belongs to the first
-  ///     database that opened it. Another database does not use it, and its `Firestore.persistenceFailure` has the
-  ///     error.
+  ///     directory. The cache of a remote backend is under `$XDG_DATA_HOME/hearth/apps`, in a path that consists of the
+  ///     names of app, server, project and database. The cache of an in-memory backend is in memory. A cache belongs to
+  ///     the first database that opened it. A `Firestore` for another database does not use this cache, and its
+  ///     `persistenceFailure` contains the error.
   ///   - credentials: the source of the app's user. Calls to a server are made for this user instead of with the
-  ///     backend's credentials. An embedded backend has no rules. There, the only effect is a separate write queue for
-  ///     each user.
+  ///     backend's credentials. An embedded backend has no rules, so there the only effect is that each user has a
+  ///     separate write queue.
   ///   - appCheck: the source of App Check tokens for servers.
   public init(
     name: String, projectID: String = "hearth", backend: Backend = .standard, cacheDirectory: String? = nil,
@@ -54,35 +55,36 @@ public struct FirestoreApp: Hashable, Sendable {
     users = AppUsers(credentials: credentials, appCheck: appCheck)
   }
 
-  /// The default app of `Firestore.firestore()`, with `Backend.standard`.
+  /// The default app, which `Firestore.firestore()` uses with `Backend.standard`.
   public static let `default` = FirestoreApp(name: "__default__")
 }
 
-/// The SDK's name for `FirestoreApp`: `FirebaseApp.configure()`.
+/// The SDK's name for `FirestoreApp`, as in `FirebaseApp.configure()`.
 public typealias FirebaseApp = FirestoreApp
 
 extension FirestoreApp {
-  /// Makes `Firestore.firestore()` use an app from now on. Optional: the default is `FirestoreApp.default`. Existing
-  /// instances keep their app.
+  /// Makes `Firestore.firestore()` use an app from now on. This call is optional; by default, `FirestoreApp.default` is
+  /// used. Existing instances keep their app.
   public static func configure(_ app: FirestoreApp = .default) { Instances.app.withLock { $0 = app } }
 
-  /// The app of `Firestore.firestore()`; never `nil`, optional as in the SDK.
+  /// The app that `Firestore.firestore()` uses. Never `nil`; optional as in the SDK.
   public static func app() -> FirestoreApp? { Instances.app.withLock { $0 } }
 }
 
 extension Firestore {
-  /// The default database of the last configured app (`FirestoreApp.configure(_:)`), or of the default app.
+  /// The default database of the last configured app (`FirestoreApp.configure(_:)`), or of the default app if none was
+  /// configured.
   public static func firestore() -> Firestore { firestore(database: "(default)") }
 
   /// The default database of an app.
   public static func firestore(app: FirestoreApp) -> Firestore { firestore(app: app, database: "(default)") }
 
-  /// A database of the last configured app, or of the default app.
+  /// A database of the last configured app, or of the default app if none was configured.
   public static func firestore(database: String) -> Firestore {
     firestore(app: Instances.app.withLock { $0 }, database: database)
   }
 
-  /// The instance for an app and a database: the same for every caller, until it is terminated.
+  /// The instance for an app and a database: all callers get the same instance, until it is terminated.
   public static func firestore(app: FirestoreApp, database: String) -> Firestore {
     Instances.all.withLock { instances in
       let name = Instances.Name(app: app, database: database)
@@ -102,7 +104,7 @@ extension Firestore {
     return instance
   }
 
-  /// Removes this instance, so that the next caller gets a new one.
+  /// Forgets this instance, so that the next caller gets a new one.
   func forget() {
     Instances.all.withLock { instances in
       let name = Instances.Name(app: app, database: databaseID)
@@ -112,18 +114,18 @@ extension Firestore {
 }
 
 extension Firestore {
-  /// Makes every present and later client of this process log to standard error. A client logs connection attempts and
-  /// their failures, changes of its connection, acknowledged and rejected writes, and a cache that cannot be used. The
-  /// lines contain databases, write numbers and errors, but no documents.
+  /// Makes every existing and future client of this process log to standard error. A client logs connection attempts
+  /// and their failures, changes of its connection, and acknowledged and rejected writes. It also logs if a cache
+  /// cannot be used. The lines contain database names, write numbers and errors, but no documents.
   ///
-  /// Without this call, a client only logs outages: after its backend has not answered for ten seconds, when the reason
-  /// changes, and when the outage ends. With `false`, it logs nothing.
+  /// If you never call this function, a client logs only outages: when its backend has not answered for ten seconds,
+  /// when the reason changes, and when the outage ends. If you pass `false`, clients log nothing.
   public static func enableLogging(_ logging: Bool) {
     log(into: logging ? ClientLog.standardError : nil)
   }
 
-  /// The line with escapes for characters that could move a terminal's cursor, or reorder or hide text. The line may
-  /// quote a server, which is not trusted.
+  /// Escapes the characters of a line that could move a terminal's cursor, or reorder or hide text. Needed because the
+  /// line may quote a server, which is not trusted.
   package static func printable(_ line: String) -> String {
     var view = String.UnicodeScalarView()
     for scalar in line.unicodeScalars {
@@ -137,14 +139,15 @@ extension Firestore {
   }
 
   /// Sends the events and warnings of every client of this process to a program's own log, such as a `Logger` of
-  /// swift-log, instead of standard error. `enableLogging(_:)` ends this.
-  /// - Parameter write: receives each event, on any thread, in order for each client. It must not wait for the client.
+  /// swift-log, instead of standard error. A later call of `enableLogging(_:)` ends this.
+  /// - Parameter write: receives each event, on any thread. The events of each client arrive in order. The closure must
+  ///   not wait for the client.
   public static func enableLogging(to write: @escaping @Sendable (FirestoreLogEntry) -> Void) {
     log(into: write)
   }
 
   /// Sends the events of all clients to a closure.
-  /// - Parameter sink: receives each event; `nil` ends logging.
+  /// - Parameter sink: receives each event; `nil` to stop logging.
   private static func log(into sink: (@Sendable (FirestoreLogEntry) -> Void)?) {
     ClientLog.sink.withLock { $0 = sink }
     ClientLog.warnings.withLock { $0 = sink }
@@ -153,7 +156,7 @@ extension Firestore {
   }
 }
 
-/// The instances of this process. The SDK's API guarantees the same instance to every caller.
+/// The instances of this process. As in the SDK, every caller gets the same instance.
 private enum Instances {
   struct Name: Hashable {
     var app: FirestoreApp
@@ -161,6 +164,6 @@ private enum Instances {
   }
 
   static let all = Mutex<[Name: Firestore]>([:])
-  /// The app of `Firestore.firestore()`.
+  /// The app that `Firestore.firestore()` uses.
   static let app = Mutex(FirestoreApp.default)
 }

@@ -5,22 +5,24 @@ import FirestoreSQLite
 import FirestoreSync
 
 extension Firestore {
-  /// Stops everything and closes the cache. Listeners get no more callbacks. Sequences of snapshots, running calls, and
-  /// later calls on this instance except `clearPersistence()` fail with `failedPrecondition`. Pending writes remain in
-  /// a durable cache. The next client sends them; `Firestore.firestore(…)` returns it after this call.
+  /// Stops all activity and closes the cache. Listeners get no more callbacks. Sequences of snapshots and running calls
+  /// fail with `failedPrecondition`, and so do later calls on this instance, except `clearPersistence()`. Pending
+  /// writes remain in a durable cache, and the next client sends them. After this call, `Firestore.firestore(…)`
+  /// returns a new instance.
   public func terminate() async throws {
     await markTerminated()?.terminate()
     forget()
   }
 
   /// Starts `terminate()` and returns immediately.
-  /// - Parameter completion: called when the cache is closed, on `FirestoreSettings.dispatchQueue`.
+  /// - Parameter completion: called on `FirestoreSettings.dispatchQueue` when the cache is closed.
   public func terminate(completion: (@Sendable ((any Error)?) -> Void)? = nil) {
     completeLifecycle(completion) { [self] in try await terminate() }
   }
 
-  /// Deletes the durable cache with all its files, including pending writes. Works only before the first use or after
-  /// `terminate()`. Also ends other clients that share the cache: all their later calls fail with `failedPrecondition`.
+  /// Deletes the durable cache with all its files, including pending writes. You can call this function only before the
+  /// first use or after `terminate()`. It also ends other clients that share the cache, whose later calls then fail
+  /// with `failedPrecondition`.
   /// - Throws: `failedPrecondition` while this client runs, or if another client or process has exclusive use of the
   ///   cache.
   public func clearPersistence() async throws {
@@ -37,13 +39,12 @@ extension Firestore {
   }
 
   /// Starts `clearPersistence()` and returns immediately.
-  /// - Parameter completion: called when the files are deleted, or with the error, on
-  ///   `FirestoreSettings.dispatchQueue`.
+  /// - Parameter completion: called on `FirestoreSettings.dispatchQueue` when the files are deleted, or with the error.
   public func clearPersistence(completion: (@Sendable ((any Error)?) -> Void)? = nil) {
     completeLifecycle(completion) { [self] in try await clearPersistence() }
   }
 
-  /// Calls a completion with the result of an operation without a client.
+  /// Calls a completion with the result of an operation that does not need an open client.
   private func completeLifecycle(
     _ completion: (@Sendable ((any Error)?) -> Void)?, _ operation: @escaping @Sendable () async throws -> Void
   ) {
@@ -58,12 +59,13 @@ extension Firestore {
 
 extension Firestore {
   /// Takes the client offline: listeners and reads use the cache, and writes wait in the queue. When the call returns,
-  /// nothing is sent or received any more. Other clients that share the cache are not affected. If one of them has the
-  /// connection, it still sends the queued writes, and its listeners show the data that it receives.
+  /// the client no longer sends or receives anything. Other clients that share the cache are not affected. If another
+  /// client has the connection, it still sends the queued writes, and listeners show the data that it receives.
   public func disableNetwork() async throws { await (try client()).engine.disableNetwork() }
 
   /// Starts `disableNetwork()` and returns immediately.
-  /// - Parameter completion: called when nothing is sent or received any more, on `FirestoreSettings.dispatchQueue`.
+  /// - Parameter completion: called on `FirestoreSettings.dispatchQueue` when the client no longer sends or receives
+  ///   anything.
   public func disableNetwork(completion: (@Sendable ((any Error)?) -> Void)? = nil) {
     complete(completion) { [self] in try await disableNetwork() }
   }
@@ -72,36 +74,36 @@ extension Firestore {
   public func enableNetwork() async throws { await (try client()).engine.enableNetwork() }
 
   /// Starts `enableNetwork()` and returns immediately.
-  /// - Parameter completion: called when the client may use the network, on `FirestoreSettings.dispatchQueue`.
+  /// - Parameter completion: called on `FirestoreSettings.dispatchQueue` when the client may use the network.
   public func enableNetwork(completion: (@Sendable ((any Error)?) -> Void)? = nil) {
     complete(completion) { [self] in try await enableNetwork() }
   }
 
-  /// Returns when the backend has acknowledged or rejected every write made before the call.
+  /// Returns when the backend has acknowledged or rejected every write that was made before the call.
   /// - Throws: `cancelled` if the user changes meanwhile.
   public func waitForPendingWrites() async throws {
     try await ask { engine throws(RPCStatus) in try await engine.waitForPendingWrites() }
   }
 
   /// Starts `waitForPendingWrites()` and returns immediately.
-  /// - Parameter completion: called when the writes are answered, or with the error, on
-  ///   `FirestoreSettings.dispatchQueue`.
+  /// - Parameter completion: called on `FirestoreSettings.dispatchQueue` when the writes are answered, or with the
+  ///   error.
   public func waitForPendingWrites(completion: @escaping @Sendable ((any Error)?) -> Void) {
     complete(completion) { [self] in try await waitForPendingWrites() }
   }
 }
 
 extension Firestore {
-  /// Puts writes into the queue, in call order.
+  /// Adds writes to the queue, in the order of the calls.
   func submit(
     _ mutations: [Mutation], _ options: WriteOptions = WriteOptions()
   ) throws(FirestoreError) -> WriteHandle {
     WriteHandle(handle: try checkedClient(for: mutations).engine.write(mutations, options.conditions))
   }
 
-  /// Puts writes into the queue, in call order, and calls a completion with the backend's answer, or with the error if
-  /// the writes were not queued. The completion is called before the snapshots with the result (S3), because both use
-  /// one serial queue.
+  /// Adds writes to the queue, in the order of the calls. Calls the completion with the backend's answer, or with the
+  /// error if the writes could not be queued. Completions and listeners use the same serial queue, so the completion is
+  /// called before listeners receive snapshots that contain the result (S3).
   func submit(
     _ mutations: () throws(FirestoreError) -> [Mutation], completion: (@Sendable ((any Error)?) -> Void)?
   ) {
@@ -155,7 +157,7 @@ extension Firestore {
     }
   }
 
-  /// Checks that references in the data of writes belong to this database.
+  /// Checks that all references in the data of the writes belong to this database.
   func check(_ mutations: [Mutation]) throws(FirestoreError) {
     do throws(ModelError) {
       for mutation in mutations { try mutation.checkReferences(stayIn: database) }

@@ -7,7 +7,7 @@ import Foundation
 import Glibc
 
 extension Firestore {
-  /// The directory of the durable cache of this app's database; `nil` for a cache in memory.
+  /// The directory of the durable cache for this app's database; `nil` if the cache is in memory.
   ///
   /// Each backend has separate caches, so a write that is queued for an emulator is never sent to Cloud Firestore. If
   /// the app specifies the directory, the cache records its first database and rejects all others.
@@ -18,7 +18,7 @@ extension Firestore {
     return Self.cacheDirectory(of: database, below: path)
   }
 
-  /// The directory of a database's cache in the directory of an app.
+  /// The directory for a database's cache within an app's directory.
   package static func cacheDirectory(of database: DatabaseID, below path: String) -> String {
     "\(path)/\(PathComponent.escaped(database.project))/\(PathComponent.escaped(database.database))"
   }
@@ -40,13 +40,14 @@ extension Firestore {
     return configuration
   }
 
-  /// Starts the client with a durable cache. The web SDK's older form of `PersistentCacheSettings`.
+  /// Starts the client with a durable cache. This function is the web SDK's older form of `PersistentCacheSettings`.
   ///
-  /// If this throws because the cache cannot be used, the client has started nevertheless and works in memory.
+  /// If this function throws because the cache cannot be used, the client has started nevertheless, with a cache in
+  /// memory.
   /// - Parameter synchronizeTabs: whether other clients may use the cache at the same time
   ///   (`PersistentTabManager.multiple`).
-  /// - Throws: `failedPrecondition` after the first use, or if another client has the cache and does not share it;
-  ///   `unimplemented` if a cache cannot be stored in its directory; otherwise the errors of `persistenceFailure`.
+  /// - Throws: `failedPrecondition` after the first use, or if another client has opened the cache and does not share
+  ///   it; `unimplemented` if the directory cannot store a cache; the errors of `persistenceFailure`.
   public func enablePersistence(synchronizeTabs: Bool = false) async throws {
     guard !isOpen else {
       throw FirestoreError.failedPrecondition(
@@ -60,13 +61,14 @@ extension Firestore {
     if let failure = try await persistenceFailure { throw failure }
   }
 
-  /// The reason why the durable cache is not in use, or why the cache is new. While it is not in use, this session's
-  /// data is in memory. `nil` if the durable cache is in use, or if the settings specify memory.
+  /// The reason why the durable cache is not in use, or why the cache is new. While the durable cache is not in use,
+  /// this session's data is in memory. `nil` if the existing durable cache is in use, or if the settings specify a
+  /// memory cache.
   ///
-  /// - `failedPrecondition`: another client has the cache and one of the two does not share it, or the cache belongs to
-  ///   another database or a newer version.
-  /// - `unimplemented`: the cache cannot be stored in its directory.
-  /// - `dataLoss`: the cache was damaged, and was moved aside.
+  /// - `failedPrecondition`: another client has opened the cache and one of the two clients does not share it, or the
+  ///   cache belongs to another database or to a newer version of Hearth.
+  /// - `unimplemented`: the directory cannot store a cache.
+  /// - `dataLoss`: the cache was damaged, and Hearth moved it aside.
   /// - `resourceExhausted`: the disk is full, or became full later.
   public var persistenceFailure: FirestoreError? {
     get async throws {
@@ -82,8 +84,8 @@ extension Firestore {
 
 /// The default directories.
 package enum StandardDirectories {
-  /// The user's home directory: the absolute path in `HOME`, or else the one in the system's user database. Without
-  /// either, the result is `/nonexistent`, where nothing can be created.
+  /// The user's home directory: the absolute path in `HOME`, or else the path in the system's user database. If both
+  /// are missing, the result is `/nonexistent`, where nothing can be created.
   package static func home(_ environment: [String: String]) -> String {
     if let home = environment["HOME"], home.hasPrefix("/") { return home }
     guard let record = getpwuid(getuid()), let directory = record.pointee.pw_dir else { return "/nonexistent" }
@@ -91,20 +93,21 @@ package enum StandardDirectories {
     return home.hasPrefix("/") ? home : "/nonexistent"
   }
 
-  /// `$XDG_DATA_HOME/hearth`. A relative path in the variable is ignored, as the XDG specification requires.
+  /// The directory `$XDG_DATA_HOME/hearth`. If the variable contains a relative path, it is ignored, as the XDG
+  /// specification requires.
   package static func data(_ environment: [String: String]) -> String {
     let set = environment["XDG_DATA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
     return (set ?? home(environment) + "/.local/share") + "/hearth"
   }
 
-  /// The directory according to the environment of this process.
+  /// The data directory that results from the environment of this process.
   static var data: String { data(ProcessInfo.processInfo.environment) }
 }
 
 /// Converts names from users to one component of a file path.
 package enum PathComponent {
-  /// The name, with every byte except letters, digits, `-` and `_` as `%XX`; `%` for an empty name. No separators, no
-  /// `..`, no collisions.
+  /// Replaces every byte of the name except letters, digits, `-` and `_` with `%XX`. An empty name becomes `%`. The
+  /// result never contains a separator or `..`, and different names have different results.
   package static func escaped(_ name: String) -> String {
     if name.isEmpty { return "%" }
     var text = ""

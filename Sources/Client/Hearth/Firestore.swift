@@ -7,16 +7,17 @@ import Synchronization
 
 /// A Cloud Firestore database in this process: references to its data, and control of its network.
 ///
-/// A type or call of this module with a name from the SDK behaves as the SDK's reference describes
-/// (<https://firebase.google.com/docs/reference/swift/firebasefirestore/api/reference>). Its comment describes
+/// Types and functions of this module that have a name from the SDK behave as the SDK's reference describes
+/// (<https://firebase.google.com/docs/reference/swift/firebasefirestore/api/reference>). Their comments describe
 /// additions and differences.
 ///
-/// The first read, write or listener opens the cache and connects to the backend, with the settings at that moment.
+/// The first read, write or listener opens the cache and connects to the backend, with the settings that are set at
+/// that time.
 public final class Firestore: Sendable {
-  /// The app, with the backend and the location of the cache.
+  /// The app, which determines the backend and the location of the cache.
   public let app: FirestoreApp
   let database: DatabaseID
-  /// The tasks that call the completions of `terminate` and `clearPersistence`. They outlive the client.
+  /// The tasks that call the completions of `terminate` and `clearPersistence`. These tasks outlive the client.
   let lifecycleTasks: CallbackTasks
   private let state: Mutex<State>
 
@@ -31,13 +32,13 @@ public final class Firestore: Sendable {
     /// The instance is not in use yet. This state ends with the first use, or with `terminate()`.
     case closed
     case open(Client)
-    /// `terminate()` was called; the client, if any, is closing or closed.
+    /// `terminate()` was called. If a client was open, it is closing or closed.
     case terminated(Client?)
   }
 
   /// - Parameters:
-  ///   - settings: the settings in force.
-  ///   - client: the client, if it is open already.
+  ///   - settings: the settings to use.
+  ///   - client: the client, if it is already open; otherwise `nil`.
   init(app: FirestoreApp, databaseID: String, _ settings: FirestoreSettings? = nil, opened client: Client? = nil) {
     self.app = app
     database = DatabaseID(project: app.projectID, database: databaseID)
@@ -47,17 +48,18 @@ public final class Firestore: Sendable {
     client?.log.start()
   }
 
-  /// `(default)`, or the id of another database of the project.
+  /// The id of the database: `(default)`, or the id of another database of the project.
   public var databaseID: String { database.database }
 
   // MARK: Settings
 
-  /// A copy of the settings. An assignment also copies. The copy contains the kind of cache in use. That is memory if
-  /// the app's cache is in memory or, after the first use, if the durable cache cannot be used (`persistenceFailure`).
+  /// A copy of the settings. Assigning settings copies them, too. The copy contains the kind of cache that is in use.
+  /// This is a memory cache if the app's cache is in memory or, after the first use, if the durable cache cannot be
+  /// used (`persistenceFailure`).
   ///
-  /// Settings must be assigned before the first use, and a cache must have at least 1 000 000 bytes. An invalid
-  /// assignment changes nothing. Every call then fails with the reason until the next valid assignment. After the first
-  /// use, only an assignment of the same settings is valid.
+  /// Assign settings before the first use, with a cache size of at least 1 000 000 bytes. An invalid assignment changes
+  /// nothing, but every call fails with the reason until the next valid assignment. After the first use, only assigning
+  /// equal settings is valid.
   public var settings: FirestoreSettings {
     get {
       var values = state.withLock { $0.settings }.values
@@ -93,10 +95,11 @@ public final class Firestore: Sendable {
     }
   }
 
-  /// The queue of the settings. Does not call `settings`, because a copy of the settings reads the environment.
+  /// The queue that the settings name. Does not use the property `settings`, because a copy of the settings reads the
+  /// environment.
   var dispatchQueue: DispatchQueue { state.withLock { $0.settings }.values.dispatchQueue }
 
-  /// Makes every call fail with the reason, until settings are assigned.
+  /// Makes every call fail with this reason until settings are assigned.
   func refuse(_ reason: FirestoreError) { state.withLock { $0.refusal = reason } }
 
   // MARK: References
@@ -113,7 +116,7 @@ public final class Firestore: Sendable {
     DocumentReference(firestore: self, key: ReferencePath.document(documentPath, below: .root))
   }
 
-  /// A query over all collections with one id, at any level.
+  /// A query over all collections with this id, at any level.
   public func collectionGroup(_ collectionID: String) -> any Query {
     QueryDefinition(firestore: self, collectionGroup: collectionID)
   }
@@ -165,7 +168,7 @@ public final class Firestore: Sendable {
       users: changes, in: surroundings, inspectedAs: inspection)
   }
 
-  /// Calls the engine and returns its result, with its errors converted to the API's.
+  /// Calls the engine and returns its result. Converts the engine's errors to the API's errors.
   func ask<Answer>(
     _ question: (SyncEngine) async throws(RPCStatus) -> Answer
   ) async throws(FirestoreError) -> Answer {
@@ -174,7 +177,7 @@ public final class Firestore: Sendable {
   }
 
   /// Marks this instance as terminated.
-  /// - Returns: the client to terminate, if any; a second call returns the same.
+  /// - Returns: the client to terminate, if there is one. A second call returns the same client.
   func markTerminated() -> Client? {
     state.withLock { state in
       switch state.phase {
@@ -189,7 +192,7 @@ public final class Firestore: Sendable {
     }
   }
 
-  /// The running client, if any.
+  /// The running client; `nil` if none is running.
   var openClient: Client? {
     state.withLock { state in
       if case .open(let client) = state.phase { return client }

@@ -4,12 +4,12 @@ public import Foundation
 
 /// The reason why a Firestore call failed: a code of Cloud Firestore, and a message with the cause and the remedy.
 ///
-/// Calls that throw in the official SDK throw this. The SDK stops the process for an invalid argument, such as an empty
-/// document path or a limit of zero. Hearth never does. The reference, query or batch stores the error
-/// (`invalidArgument` or `failedPrecondition`). The first call that has a listener or a completion, or that throws,
-/// reports it.
+/// Calls that throw in the official SDK throw this error. If an argument is invalid, such as an empty document path or
+/// a limit of zero, the SDK stops the process. Hearth never does so. Instead, the reference, query or batch stores the
+/// error (`invalidArgument` or `failedPrecondition`). The first call that has a listener or a completion, or that
+/// throws, reports the error.
 ///
-/// Catch it as in the SDK: `catch FirestoreErrorCode.notFound`, `catch let error as FirestoreErrorCode` with its
+/// Catch the error as in the SDK: `catch FirestoreErrorCode.notFound`, `catch let error as FirestoreErrorCode` with its
 /// `code`, or `catch let error as NSError where error.domain == FirestoreErrorDomain`.
 public struct FirestoreError: Error, Hashable, Sendable {
   /// The machine-readable reason.
@@ -17,7 +17,7 @@ public struct FirestoreError: Error, Hashable, Sendable {
   /// The human-readable reason: the cause and the remedy.
   public let message: String
 
-  /// Creates an error like Hearth's, for tests and for code that wraps calls.
+  /// Creates an error like the ones that Hearth reports, for tests and for code that wraps calls.
   public init(_ code: Code, _ message: String) {
     self.code = code
     self.message = message
@@ -43,15 +43,15 @@ extension RPCStatus {
 }
 
 extension FirestoreError: CustomStringConvertible, LocalizedError {
-  /// The code's name and the message: `not-found: The document cities/SF does not exist.`
+  /// The code's name and the message, such as `not-found: The document cities/SF does not exist.`
   public var description: String { "\(code.name): \(message)" }
   /// The message.
   public var errorDescription: String? { message }
 }
 
-/// The SDK's name for `FirestoreError`, for codes and `catch` clauses.
+/// The SDK's name for `FirestoreError`, used for codes and in `catch` clauses.
 ///
-/// A code itself is a `FirestoreErrorCode.Code`, as in the SDK: `FirestoreErrorCode.notFound`.
+/// Each code itself is a `FirestoreErrorCode.Code`, as in the SDK: `FirestoreErrorCode.notFound`.
 public typealias FirestoreErrorCode = FirestoreError
 
 extension FirestoreError {
@@ -59,7 +59,7 @@ extension FirestoreError {
   public enum Code: Int, Hashable, Sendable, CaseIterable {
     /// No error.
     case OK = 0
-    /// The caller ended the call, or the write was canceled.
+    /// The caller canceled the call, or the write was canceled.
     case cancelled
     /// The error has no specific code.
     case unknown
@@ -77,7 +77,7 @@ extension FirestoreError {
     case resourceExhausted
     /// The state of the client or the database does not allow the operation.
     case failedPrecondition
-    /// Other clients wrote at the same time; the operation may be repeated.
+    /// Other clients wrote at the same time. The operation may be repeated.
     case aborted
     /// A value is outside its range.
     case outOfRange
@@ -85,7 +85,7 @@ extension FirestoreError {
     case unimplemented
     /// The backend violated one of its invariants.
     case `internal`
-    /// The backend is unreachable at present.
+    /// The backend is currently unreachable.
     case unavailable
     /// Data was lost or is damaged.
     case dataLoss
@@ -96,7 +96,7 @@ extension FirestoreError {
       self = Code(rawValue: code.rawValue) ?? .unknown
     }
 
-    /// The code's name as the documentation spells it: `permission-denied`.
+    /// The code's name as in the documentation, such as `permission-denied`.
     public var name: String { (StatusCode(rawValue: rawValue) ?? .unknown).name }
   }
 }
@@ -139,10 +139,10 @@ extension FirestoreError {
   public static var unauthenticated: Code { .unauthenticated }
 }
 
-/// Whether an error is Firestore's and has the code: `catch FirestoreErrorCode.notFound`.
+/// Whether an error is a `FirestoreError` with this code: `catch FirestoreErrorCode.notFound`.
 public func ~= (code: FirestoreError.Code, error: any Error) -> Bool { (error as? FirestoreError)?.code == code }
 
-/// The domain of a `FirestoreError` as an `NSError`.
+/// The domain of a `FirestoreError` that was converted to an `NSError`.
 public let FirestoreErrorDomain = "FIRFirestoreErrorDomain"
 
 extension FirestoreError: CustomNSError {
@@ -150,7 +150,7 @@ extension FirestoreError: CustomNSError {
   public static var errorDomain: String { FirestoreErrorDomain }
   /// The number of the code.
   public var errorCode: Int { code.rawValue }
-  /// The message, as `NSLocalizedDescriptionKey`.
+  /// A dictionary that contains the message under the key `NSLocalizedDescriptionKey`.
   public var errorUserInfo: [String: Any] { [NSLocalizedDescriptionKey: message] }
 }
 
@@ -159,27 +159,28 @@ extension FirestoreError: CustomNSError {
   // conditional cast, such as in `catch let error as NSError`, only succeeds if the type implements the following
   // methods.
   extension FirestoreError: _ObjectiveCBridgeable {
-    /// Lets `catch let error as NSError` catch the error; called by casts.
+    /// Lets `catch let error as NSError` catch the error. Casts call this function.
     public func _bridgeToObjectiveC() -> NSError {
       NSError(domain: FirestoreErrorDomain, code: errorCode, userInfo: errorUserInfo)
     }
 
-    /// Converts an `NSError` with Firestore's domain and one of its codes; called by casts.
-    /// - Returns: whether the `NSError` has that domain and such a code.
+    /// Converts an `NSError` that has Firestore's domain and one of its codes. Casts call this function.
+    /// - Returns: whether the `NSError` has Firestore's domain and one of its codes.
     public static func _conditionallyBridgeFromObjectiveC(_ source: NSError, result: inout FirestoreError?) -> Bool {
       guard source.domain == FirestoreErrorDomain, let code = Code(rawValue: source.code) else { return false }
       result = FirestoreError(code, source.localizedDescription)
       return true
     }
 
-    /// Converts any `NSError`; another domain or code becomes `unknown`. Called by casts that must succeed.
+    /// Converts any `NSError`. If the domain or code is not Firestore's, the code becomes `unknown`. Casts that must
+    /// succeed call this function.
     public static func _forceBridgeFromObjectiveC(_ source: NSError, result: inout FirestoreError?) {
       if !_conditionallyBridgeFromObjectiveC(source, result: &result) {
         result = FirestoreError(.unknown, source.localizedDescription)
       }
     }
 
-    /// Like `_forceBridgeFromObjectiveC(_:result:)`, but also accepts `nil`; called by casts.
+    /// Like `_forceBridgeFromObjectiveC(_:result:)`, but also accepts `nil`. Casts call this function.
     public static func _unconditionallyBridgeFromObjectiveC(_ source: NSError?) -> FirestoreError {
       var error: FirestoreError?
       if let source { _forceBridgeFromObjectiveC(source, result: &error) }

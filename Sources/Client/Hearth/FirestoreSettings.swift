@@ -4,18 +4,18 @@ import FirestoreLocal
 public import Foundation
 import Synchronization
 
-/// The settings of a `Firestore`; assign them before its first use.
+/// The settings of a `Firestore`. Assign them before the instance's first use.
 ///
-/// A class, as in the official SDK, so that `let settings = …; settings.host = …` compiles. An assignment to
-/// `Firestore.settings` copies it.
+/// This type is a class, as in the official SDK, so that `let settings = …; settings.host = …` compiles. Assigning it
+/// to `Firestore.settings` makes a copy.
 public final class FirestoreSettings: Sendable {
   struct Storage {
     /// The server's address; `nil` for Cloud Firestore, or for the address in the environment.
     var host: String?
-    /// The address that the client with these settings uses, if `host` was not set.
+    /// The address that a client with these settings uses because `host` was not set.
     var usedHost: String?
     var isSSLEnabled = true
-    /// The address of an emulator. It takes precedence over the app's backend.
+    /// The address of an emulator, which takes precedence over the app's backend.
     var emulator: String?
     var dispatchQueue: DispatchQueue
     var cacheSettings: (any LocalCacheSettings)?
@@ -23,17 +23,17 @@ public final class FirestoreSettings: Sendable {
     var cacheSizeBytes: Int64?
     var allowsInsecureCredentials = false
     var isInspectable = false
-    /// Whether the cache of the client with these settings survives the process; `nil` while unknown.
+    /// Whether the cache of a client with these settings remains after the process ends; `nil` while unknown.
     var isDurable: Bool?
   }
 
   private let storage: Mutex<Storage>
 
-  /// The default queue. The SDK's default is the main queue, but many Linux programs have no main loop that runs its
-  /// callbacks.
+  /// The default queue. The SDK's default is the main queue, but many Linux programs have no main loop, so callbacks on
+  /// that queue would never run.
   private static let callbackQueue = DispatchQueue(label: "hearth.callbacks")
 
-  /// Creates settings with a durable cache of 100 MiB, and callbacks on a serial queue of Hearth.
+  /// Creates settings with a durable cache of 100 MiB. Callbacks run on a serial queue that Hearth creates.
   public convenience init() {
     self.init(Storage(dispatchQueue: Self.callbackQueue))
   }
@@ -42,59 +42,60 @@ public final class FirestoreSettings: Sendable {
 
   var values: Storage { storage.withLock { $0 } }
 
-  /// The server of a remote backend, `NAME` or `NAME:PORT`. Embedded backends ignore it.
+  /// The address of a remote backend's server, `NAME` or `NAME:PORT`. Embedded backends ignore it.
   ///
-  /// The default is the emulator in the environment variable `FIRESTORE_EMULATOR_HOST`, which is contacted in plain
-  /// text, or Cloud Firestore. The settings of a `Firestore` contain the server in use, or `embedded` for an embedded
-  /// backend.
+  /// By default, this is the emulator that the environment variable `FIRESTORE_EMULATOR_HOST` names, which Hearth
+  /// contacts without TLS. If the variable is not set, the default is Cloud Firestore. The settings of a `Firestore`
+  /// contain the server in use, or `embedded` for an embedded backend.
   public var host: String {
     get { values.emulator ?? values.host ?? values.usedHost ?? Backend.cloudHost }
     set { storage.withLock { $0.host = newValue } }
   }
 
-  /// Whether a remote backend is contacted over TLS.
+  /// Whether Hearth contacts a remote backend over TLS.
   public var isSSLEnabled: Bool {
     get { values.emulator == nil && values.isSSLEnabled }
     set { storage.withLock { $0.isSSLEnabled = newValue } }
   }
 
-  /// Whether credentials may be sent where others can read them. That is any connection without TLS. For access tokens
-  /// of a user or a machine, which several servers accept, it is also any host that is not Google's. If `false`, every
-  /// call that would send such credentials fails with `failedPrecondition`. Not needed for emulators, which receive no
-  /// secrets.
+  /// Whether credentials may be sent where others could read them. This concerns every connection without TLS. For
+  /// access tokens of a user or a machine, which several servers accept, it also concerns every host that is not
+  /// Google's. If `false`, every call that would send such credentials fails with `failedPrecondition`. Emulators do
+  /// not need this setting, because they receive no secrets.
   public var allowsInsecureCredentials: Bool {
     get { values.allowsInsecureCredentials }
     set { storage.withLock { $0.allowsInsecureCredentials = newValue } }
   }
 
-  /// Whether `hearth attach` may watch this client while the program runs, and with `--control` disable and enable its
-  /// network, interrupt its connection to the backend, and retry, cancel or drop its writes. `false` by default. The
-  /// environment variable `HEARTH_INSPECT` takes precedence: `1` allows it, `0` forbids it.
+  /// Whether `hearth attach` may watch this client while the program runs. With `--control`, it may also disable and
+  /// enable the client's network, interrupt its connection to the backend, and retry, cancel or drop its writes.
+  /// `false` by default. The environment variable `HEARTH_INSPECT` takes precedence: `1` allows watching, and `0`
+  /// forbids it.
   ///
   /// Watchers see everything in the client: listeners with their queries, documents in its cache, pending and rejected
-  /// writes. Only processes of the same user (and root) can watch, on a socket with mode 0600 in a directory with mode
-  /// 0700: `$XDG_RUNTIME_DIR/hearth`, or `/tmp/hearth-UID`. If that directory cannot be created, watching is
-  /// impossible, and the log contains the reason. Without watchers this costs nothing. With a watcher, it uses about 1
-  /// % of the program's processor time or 5 ms per second, whichever is more. The watcher is notified of omitted
-  /// events. When a watcher disconnects, its changes of the network and its faults are undone. The socket is removed
-  /// when the program exits, and when SIGTERM, SIGINT or SIGHUP ends it by their default action; a program's own
-  /// handlers remain.
+  /// writes. Only processes of the same user and of root can watch. They connect to a socket with mode 0600 in a
+  /// directory with mode 0700: `$XDG_RUNTIME_DIR/hearth`, or `/tmp/hearth-UID`. If that directory cannot be created,
+  /// watching is impossible, and the log contains the reason. Without watchers, inspection costs nothing. With a
+  /// watcher, it uses about 1 % of the program's processor time or 5 ms per second, whichever is more. Beyond that,
+  /// events are omitted, and the watcher is notified of their number. When a watcher disconnects, its network changes
+  /// and its faults are undone. Hearth removes the socket when the program exits, and when the default action of
+  /// SIGTERM, SIGINT or SIGHUP ends the program. The program's own signal handlers stay in place.
   public var isInspectable: Bool {
     get { values.isInspectable }
     set { storage.withLock { $0.isInspectable = newValue } }
   }
 
-  /// Sets an emulator's address, which takes precedence over `host` and the app's backend.
+  /// Sets an emulator's address, which takes precedence over `host` and over the app's backend.
   func setEmulator(_ address: String) { storage.withLock { $0.emulator = address } }
 
-  /// The queue for listeners and completions. Must be serial.
+  /// The queue on which listeners and completions are called. It must be serial.
   public var dispatchQueue: DispatchQueue {
     get { values.dispatchQueue }
     set { storage.withLock { $0.dispatchQueue = newValue } }
   }
 
-  /// The kind and size of the cache: durable or in memory. Cannot be combined with the older `isPersistenceEnabled` and
-  /// `cacheSizeBytes`: the first use then fails with `invalidArgument`.
+  /// The kind and size of the cache: durable or in memory. Do not combine it with the older properties
+  /// `isPersistenceEnabled` and `cacheSizeBytes`: the first use would then fail with `invalidArgument`.
   public var cacheSettings: any LocalCacheSettings {
     get { values.reportedCacheSettings }
     set {
@@ -116,7 +117,7 @@ public final class FirestoreSettings: Sendable {
     }
   }
 
-  /// The older form of the size in `cacheSettings`.
+  /// The older form of the cache size, which is part of `cacheSettings`.
   public var cacheSizeBytes: Int64 {
     get { values.effectiveCacheSettings.sizeLimit ?? CacheSize.default }
     set { storage.withLock { $0.cacheSizeBytes = newValue } }
@@ -124,7 +125,7 @@ public final class FirestoreSettings: Sendable {
 }
 
 extension FirestoreSettings {
-  /// The same settings with a durable cache. Clears `isPersistenceEnabled` and `cacheSizeBytes`.
+  /// A copy of the settings with a durable cache, in which `isPersistenceEnabled` and `cacheSizeBytes` are not set.
   func withPersistence(_ tabManager: PersistentTabManager) -> FirestoreSettings {
     var values = values
     let size = values.effectiveCacheSettings.sizeLimit ?? CacheSize.default
@@ -135,7 +136,7 @@ extension FirestoreSettings {
 }
 
 extension FirestoreSettings: Hashable {
-  /// Whether both settings lead to the same client. Invalid settings are equal only to themselves.
+  /// Whether a client behaves the same with both settings. Invalid settings are equal only to themselves.
   public static func == (left: FirestoreSettings, right: FirestoreSettings) -> Bool {
     left === right || left.values.isSatisfied(with: right.values)
   }
@@ -155,7 +156,7 @@ extension FirestoreSettings.Storage {
     return MemoryCacheSettings(garbageCollectorSettings: MemoryLRUGCSettings(sizeBytes: size))
   }
 
-  /// The cache settings in use: memory if the requested durable cache is unavailable.
+  /// The settings of the cache in use: a memory cache if the requested durable cache is unavailable.
   var reportedCacheSettings: any LocalCacheSettings {
     let asked = effectiveCacheSettings
     guard isDurable == false, let persistent = asked as? PersistentCacheSettings else { return asked }
@@ -163,7 +164,7 @@ extension FirestoreSettings.Storage {
   }
 
   /// The kind, sharing and size policy of the cache.
-  /// - Throws: `invalidArgument` for contradictory settings, and for a cache that is too small.
+  /// - Throws: `invalidArgument` if settings contradict each other, or if the cache is too small.
   func cachePlan() throws(FirestoreError) -> CachePlan {
     if cacheSettings != nil, isPersistenceEnabled != nil || cacheSizeBytes != nil {
       throw .invalidArgument(
@@ -185,7 +186,7 @@ extension FirestoreSettings.Storage {
     }
   }
 
-  /// Whether a client with these settings is also valid for the settings `other`.
+  /// Whether an existing client with these settings also satisfies the settings `other`.
   func isSatisfied(with other: Self) -> Bool {
     guard let plan = try? cachePlan(), let otherPlan = try? other.cachePlan() else { return false }
     return plan == otherPlan && host == other.host && emulator == other.emulator && isSSLEnabled == other.isSSLEnabled
@@ -210,24 +211,24 @@ extension LocalCacheSettings {
   }
 }
 
-/// The size of a cache without a limit: nothing is ever evicted. Every size parameter accepts it.
+/// The size of a cache without a limit, from which nothing is ever evicted. Every size parameter accepts this value.
 public let FirestoreCacheSizeUnlimited: Int64 = -1
 
 /// The kind of the offline cache: `PersistentCacheSettings` or `MemoryCacheSettings`.
 public protocol LocalCacheSettings: Sendable {}
 
-/// A cache that survives the process.
+/// A cache that remains after the process ends.
 public struct PersistentCacheSettings: LocalCacheSettings, Hashable {
-  /// The size limit in bytes. Above it, the least recently used documents are evicted.
+  /// The size limit in bytes. If the cache exceeds it, the least recently used documents are evicted.
   public let sizeBytes: Int64
-  /// The clients that may use the cache at the same time.
+  /// Determines which clients may use the cache at the same time.
   public let tabManager: PersistentTabManager
 
   /// Creates settings with a size.
   /// - Parameters:
-  ///   - sizeBytes: at least 1 000 000 (the SDK requires 1 048 576, contrary to its own samples), or
-  ///     `FirestoreCacheSizeUnlimited`; the first use reports any other size.
-  ///   - tabManager: by default, this client has exclusive use of the cache.
+  ///   - sizeBytes: at least 1 000 000, or `FirestoreCacheSizeUnlimited`. The first use reports any other size as an
+  ///     error. (The SDK requires 1 048 576, which contradicts its own samples.).
+  ///   - tabManager: which clients may use the cache. By default, only this client.
   public init(sizeBytes: some BinaryInteger, tabManager: PersistentTabManager = .single) {
     self.sizeBytes = Int64(clamping: sizeBytes)
     self.tabManager = tabManager
@@ -235,26 +236,27 @@ public struct PersistentCacheSettings: LocalCacheSettings, Hashable {
 
   /// Creates settings with the size in the SDK's form: `100 * 1024 * 1024 as NSNumber`. A fraction of a byte is
   /// dropped.
-  /// - Parameter tabManager: by default, this client has exclusive use of the cache.
+  /// - Parameter tabManager: which clients may use the cache. By default, only this client.
   public init(sizeBytes: NSNumber, tabManager: PersistentTabManager = .single) {
     self.init(sizeBytes: sizeBytes.int64Value, tabManager: tabManager)
   }
 
   /// Creates settings with 100 MiB, as in the SDK for Apple platforms.
-  /// - Parameter tabManager: by default, this client has exclusive use of the cache.
+  /// - Parameter tabManager: which clients may use the cache. By default, only this client.
   public init(tabManager: PersistentTabManager = .single) {
     self.init(sizeBytes: CacheSize.default, tabManager: tabManager)
   }
 }
 
-/// The clients that may use a persistent cache at the same time. Processes, and clients in one process, correspond to
-/// tabs in the web SDK.
+/// Determines which clients may use a persistent cache at the same time. Processes, and clients in one process,
+/// correspond to tabs in the web SDK.
 public enum PersistentTabManager: Hashable, Sendable {
-  /// One client. While it is open, any other client with this cache works in memory, and its
+  /// One client at a time. While it is open, any other client with this cache works in memory, and that client's
   /// `Firestore.persistenceFailure` is `failedPrecondition`.
   case single
-  /// All clients with this case. One of them has the connection. The others write and listen through the cache, and see
-  /// all clients' writes. When the client with the connection ends, is killed or stops, another one replaces it.
+  /// All clients whose settings use `multiple`. One of these clients has the connection. The others write and listen
+  /// through the cache, and see the writes of all clients. If the client with the connection ends, or its process is
+  /// killed or stopped, another client replaces it.
   case multiple
 }
 
@@ -264,13 +266,14 @@ public func persistentSingleTabManager() -> PersistentTabManager { .single }
 /// The web SDK's spelling of `PersistentTabManager.multiple`.
 public func persistentMultipleTabManager() -> PersistentTabManager { .multiple }
 
-/// A cache that ends with the process.
+/// A cache in memory, which is lost when the process ends.
 public struct MemoryCacheSettings: LocalCacheSettings {
-  /// The eviction rule of the cache.
+  /// Determines which documents the cache evicts, and when.
   public let garbageCollectorSettings: any MemoryGarbageCollectorSettings
 
-  /// Creates settings with an eviction rule.
-  /// - Parameter garbageCollectorSettings: by default least recently used with 100 MiB, as in the SDK since 11.0.
+  /// Creates settings with the given eviction rule.
+  /// - Parameter garbageCollectorSettings: the eviction rule. By default, the least recently used documents are evicted
+  ///   above 100 MiB, as in the SDK since 11.0.
   public init(garbageCollectorSettings: any MemoryGarbageCollectorSettings = MemoryLRUGCSettings()) {
     self.garbageCollectorSettings = garbageCollectorSettings
   }
@@ -288,13 +291,13 @@ public struct MemoryEagerGCSettings: MemoryGarbageCollectorSettings, Hashable {
 /// The SDK's spelling of `MemoryEagerGCSettings`.
 public typealias MemoryEagerGCSetting = MemoryEagerGCSettings
 
-/// Evicts the least recently used documents above a size.
+/// Evicts the least recently used documents when the cache exceeds a size.
 public struct MemoryLRUGCSettings: MemoryGarbageCollectorSettings, Hashable {
-  /// The limit of the memory size in bytes. Above it, the least recently used documents are evicted.
+  /// The size limit in bytes. If the cache exceeds it, the least recently used documents are evicted.
   public let sizeBytes: Int64
 
   /// Creates settings with a size.
-  /// - Parameter sizeBytes: as for `PersistentCacheSettings`.
+  /// - Parameter sizeBytes: the limit; the same values are valid as for `PersistentCacheSettings`.
   public init(sizeBytes: some BinaryInteger) { self.sizeBytes = Int64(clamping: sizeBytes) }
 
   /// Creates settings with the size in the SDK's form: `100 * 1024 * 1024 as NSNumber`. A fraction of a byte is
@@ -306,9 +309,9 @@ public struct MemoryLRUGCSettings: MemoryGarbageCollectorSettings, Hashable {
 }
 
 enum CacheSize {
-  /// SDK `Settings::DefaultCacheSizeBytes`.
+  /// The default size, as in the SDK (`Settings::DefaultCacheSizeBytes`).
   static let `default`: Int64 = 100 * 1024 * 1024
-  /// The minimum size, which the reference pages call 1 MB.
+  /// The minimum size, given as 1 MB on the SDK's reference pages.
   static let minimum: Int64 = 1_000_000
 
   static func policy(ofBytes bytes: Int64) throws(FirestoreError) -> GarbageCollectionPolicy {

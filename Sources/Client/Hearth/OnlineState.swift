@@ -3,16 +3,16 @@ import FirestoreClientState
 import FirestoreModel
 import FirestoreSync
 
-/// The client's connection: its phase, the start of the phase and, while not online, the reason and the time of the
-/// next attempt.
+/// The client's connection: its phase and when this phase began. While the client is not online, also the reason and
+/// the time of the next attempt.
 public struct OnlineState: Hashable, Sendable {
-  /// The phase of the connection as the client knows it (SDK: OnlineState).
+  /// The phase of the connection, as far as the client knows (SDK: OnlineState).
   public enum Phase: String, Hashable, Sendable, CaseIterable {
     /// The client is connecting, or does not need a connection.
     case unknown
     /// The backend has answered on the open connection.
     case online
-    /// The backend is unreachable, or the network is disabled: reads use the cache, and writes wait.
+    /// The backend is unreachable, or the network is disabled. Reads use the cache, and writes wait.
     case offline
   }
 
@@ -28,7 +28,7 @@ public struct OnlineState: Hashable, Sendable {
     public static let connecting = Reason(.connecting)
     /// The program called `disableNetwork()`.
     public static let networkDisabled = Reason(.networkDisabled)
-    /// The cache cannot be written, so the client does not request data that it would have to store.
+    /// The cache cannot be written, so the client requests no data, because it could not store the data.
     public static let cacheNotWritable = Reason(.storageFailed)
     /// The last attempt or connection failed with this error.
     public static func failed(_ error: FirestoreError) -> Reason { Reason(.failed(RPCStatus(error))) }
@@ -46,23 +46,24 @@ public struct OnlineState: Hashable, Sendable {
 
   /// The phase: unknown, online or offline.
   public let phase: Phase
-  /// Whether the client may use the network (`disableNetwork()`).
+  /// Whether the client may use the network. `disableNetwork()` makes this `false`.
   public let isNetworkEnabled: Bool
-  /// The start of `phase`, by this device's clock.
+  /// The time at which `phase` began, by this device's clock.
   public let since: Timestamp
-  /// The reason why the client is not online; `nil` while online.
+  /// The reason why the client is not online; `nil` while the client is online.
   public let reason: Reason?
-  /// The time of the next attempt; `nil` unless the client waits for one.
+  /// The time of the next attempt to connect; `nil` if the client is not waiting for one.
   public let nextRetry: Timestamp?
 }
 
 extension Firestore {
-  /// The connection now and after each change; a slow consumer receives the newest state. The sequence ends with the
-  /// client, or immediately if the client cannot be used. `await onlineState.current` is the present connection.
+  /// The state of the connection, now and after each change. A slow consumer receives the newest state. The sequence
+  /// ends with the client, or immediately if the client cannot be used. `await onlineState.current` is the current
+  /// state.
   public var onlineState: StatusUpdates<OnlineState> { statusUpdates { OnlineState($0) } }
 
-  /// Connects now instead of waiting for the next attempt. Also retries to write a failed cache. Does nothing if no
-  /// attempt is scheduled, or while the network is disabled.
+  /// Connects now instead of waiting for the time of the next attempt. If writing to the cache failed, also tries to
+  /// write again. Does nothing if no attempt is scheduled, or while the network is disabled.
   public func retryNow() async throws { await (try client()).engine.retryNow() }
 }
 
@@ -76,14 +77,15 @@ extension OnlineState {
   }
 }
 
-/// One aspect of a client's status, such as the queue of writes: its present state (`current`), or a sequence with the
-/// present state and one element for each change. Newer elements replace unread ones.
+/// One aspect of a client's status, such as the queue of writes. Read its current state with `current`, or iterate over
+/// the sequence, which yields the current state and then one element for each change. Newer elements replace unread
+/// ones.
 public struct StatusUpdates<Element: Equatable & Sendable>: AsyncSequence, Sendable {
   /// The client, or the reason why it cannot be opened.
   let client: Result<Client, FirestoreError>
   let aspect: @Sendable (ClientStatus) -> Element
 
-  /// The present state.
+  /// The current state.
   /// - Throws: the reason why the client cannot be used, or `cancelled` if the task was canceled.
   public var current: Element {
     get async throws {
@@ -99,10 +101,10 @@ public struct StatusUpdates<Element: Equatable & Sendable>: AsyncSequence, Senda
     let aspect: @Sendable (ClientStatus) -> Element
     var last: Element?
 
-    /// The present state first, then the state after the next change; `nil` when the client has ended.
+    /// Returns the current state first, and then the state after the next change; `nil` when the client has ended.
     public mutating func next() async -> Element? { await next(isolation: nil) }
 
-    /// Like `next()`, on the caller's actor.
+    /// Like `next()`, but runs on the caller's actor.
     public mutating func next(isolation actor: isolated (any Actor)?) async throws(Never) -> Element? {
       while let status = await base.next(isolation: actor) {
         let element = aspect(status)
@@ -114,7 +116,7 @@ public struct StatusUpdates<Element: Equatable & Sendable>: AsyncSequence, Senda
     }
   }
 
-  /// A new reader, beginning with the present state.
+  /// Creates a reader that begins with the current state.
   public func makeAsyncIterator() -> Iterator {
     let status = (try? client.get())?.engine.status() ?? AsyncStream { $0.finish() }
     return Iterator(base: status.makeAsyncIterator(), aspect: aspect)

@@ -5,36 +5,40 @@ import FirestoreSync
 import Foundation
 import Synchronization
 
-/// The source of an app's user, for servers with security rules (`request.auth` in them). Pass it to `FirestoreApp`.
-/// Programs sign users in with a ``UserSession``.
+/// Provides an app's user to servers with security rules, where the user appears as `request.auth`. Pass the provider
+/// to `FirestoreApp`. Programs sign users in with a ``UserSession``.
 ///
-/// Every user has a separate queue of writes. One user's offline writes wait while another user is signed in, and are
-/// never sent as another user.
+/// Every user has a separate queue of writes. While another user is signed in, a user's unsent writes wait. They are
+/// never sent on behalf of another user.
 public protocol CredentialsProvider: AnyObject, Sendable {
-  /// The id of the signed-in user; `nil` for the signed-out user.
+  /// The id of the signed-in user; `nil` if no user is signed in.
   var userID: String? { get }
 
-  /// Registers a closure that is called with the new id at each change of `userID`, before the call that changes it
-  /// returns. Therefore, writes that a program makes after it signs in a user belong to that user.
+  /// Registers a closure that is called with the new id at each change of `userID`. The closure must be called before
+  /// the function that changes the user returns, so that later writes belong to the new user.
   /// - Returns: a closure that ends the registration.
   func onUserChange(_ changed: @escaping @Sendable (String?) -> Void) -> @Sendable () -> Void
 
-  /// Returns a Firebase Authentication token for the signed-in user. Called for each call to the server.
-  /// - Parameter forcingRefresh: whether the last token was rejected, so that a new one is required.
-  /// - Returns: the token; `nil` for the signed-out user.
-  /// - Throws: the reason why no token is available; the call fails with `unavailable`, and streams try again.
+  /// Returns a Firebase Authentication token for the signed-in user. Hearth calls this function before each call to the
+  /// server.
+  /// - Parameter forcingRefresh: whether the server rejected the last token, so that a new token is required.
+  /// - Returns: the token; `nil` if no user is signed in.
+  /// - Throws: the reason why no token is available. The call to the server then fails with `unavailable`, and streams
+  ///   try again.
   func token(forcingRefresh: Bool) async throws -> String?
 }
 
-/// Proves that calls come from the app itself (Firebase App Check). Pass it to `FirestoreApp`.
+/// Provides tokens that prove that calls come from the app itself (Firebase App Check). Pass the provider to
+/// `FirestoreApp`.
 public protocol AppCheckProvider: AnyObject, Sendable {
-  /// Returns a token. Called for each call to the server.
-  /// - Parameter forcingRefresh: whether the last token was rejected, so that a new one is required.
-  /// - Throws: the reason why no token is available; the call fails with `unavailable`, and streams try again.
+  /// Returns a token. Hearth calls this function before each call to the server.
+  /// - Parameter forcingRefresh: whether the server rejected the last token, so that a new token is required.
+  /// - Throws: the reason why no token is available. The call to the server then fails with `unavailable`, and streams
+  ///   try again.
   func token(forcingRefresh: Bool) async throws -> String
 }
 
-/// The user of an app. The program signs the user in and out.
+/// The user of an app, whom the program signs in and out.
 ///
 ///     let session = UserSession()
 ///     let app = FirestoreApp(name: "app", projectID: "shop", backend: .remote(), credentials: session)
@@ -54,21 +58,23 @@ public final class UserSession: CredentialsProvider {
   /// Creates a session without a signed-in user.
   public init() {}
 
-  /// The id of the signed-in user; `nil` for the signed-out user.
+  /// The id of the signed-in user; `nil` if no user is signed in.
   public var userID: String? { state.withLock { $0.userID } }
 
-  /// Signs a user in, and replaces the present one.
-  /// - Parameter token: returns a Firebase Authentication token (an ID token) for this user. Its argument says whether
-  ///   the last token was rejected. Each call to the server calls it, so it should cache a token while it is valid.
+  /// Signs a user in. Replaces the user who was signed in before.
+  /// - Parameter token: returns a Firebase Authentication token (an ID token) for this user. The argument is true if
+  ///   the server rejected the last token. Hearth calls the closure before each call to the server, so the closure
+  ///   should cache a token as long as the token is valid.
   public func signIn(userID: String, token: @escaping @Sendable (_ forcingRefresh: Bool) async throws -> String) {
     change(to: userID, { forcingRefresh in try await token(forcingRefresh) })
   }
 
-  /// Signs in any user at an emulator or `hearth serve`. The token is unsigned, so servers with real users reject it.
+  /// Signs in any user, without authentication, at an emulator or `hearth serve`. The token is unsigned, so servers
+  /// with real users reject it.
   /// - Parameters:
-  ///   - userID: `request.auth.uid` in rules.
-  ///   - claims: further members of `request.auth.token`, such as `["admin": true]`, of JSON types.
-  /// - Throws: `invalidArgument` for claims that cannot be written as JSON.
+  ///   - userID: the value of `request.auth.uid` in rules.
+  ///   - claims: further members of `request.auth.token`, such as `["admin": true]`. The values must have JSON types.
+  /// - Throws: `invalidArgument` if the claims cannot be written as JSON.
   public func signIn(mockUser userID: String, claims: [String: any Sendable] = [:]) throws {
     var all: [String: Any] = claims
     for (name, value) in ["sub": userID, "user_id": userID] { all[name] = value }
@@ -96,7 +102,8 @@ public final class UserSession: CredentialsProvider {
     }
   }
 
-  /// Registers a closure to be called with the new id at each change, before `signIn` or `signOut` returns.
+  /// Registers a closure that is called with the new id at each change of the user, before `signIn` or `signOut`
+  /// returns.
   /// - Returns: a closure that ends the registration.
   public func onUserChange(_ changed: @escaping @Sendable (String?) -> Void) -> @Sendable () -> Void {
     let number = state.withLock { state in
@@ -107,21 +114,21 @@ public final class UserSession: CredentialsProvider {
     return { [weak self] in self?.state.withLock { _ = $0.listeners.removeValue(forKey: number) } }
   }
 
-  /// Returns the token from the closure of `signIn`; `nil` for the signed-out user.
+  /// Returns the token that the closure passed to `signIn` provides; `nil` if no user is signed in.
   public func token(forcingRefresh: Bool) async throws -> String? {
     try await state.withLock { $0.token }(forcingRefresh)
   }
 }
 
 extension Data {
-  /// The base64url text (RFC 4648 §5) without padding.
+  /// The bytes as base64url text (RFC 4648 §5) without padding.
   fileprivate var base64URLText: String {
     base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
   }
 }
 
-/// The providers of an app's user and of App Check, for its clients. Two values are equal if their providers are
-/// identical.
+/// The providers of an app's user and of App Check tokens, which the app's clients use. Two values are equal if their
+/// providers are identical.
 struct AppUsers: Hashable, Sendable {
   let credentials: (any CredentialsProvider)?
   let appCheck: (any AppCheckProvider)?
@@ -135,7 +142,7 @@ struct AppUsers: Hashable, Sendable {
     hasher.combine(appCheck.map { ObjectIdentifier($0) })
   }
 
-  /// The authorization of the user's calls, for one client; `nil` without a user provider.
+  /// Creates the authorization that one client uses for the user's calls; `nil` if there is no user provider.
   func authorization() -> UserAuthorization? {
     guard let credentials else { return nil }
     return UserAuthorization(user: credentials.userID, current: { credentials.userID }) {
@@ -146,7 +153,7 @@ struct AppUsers: Hashable, Sendable {
     }
   }
 
-  /// The function that returns App Check tokens; `nil` without App Check.
+  /// The function that returns App Check tokens; `nil` if the app does not use App Check.
   var appCheckToken: AppCheckToken? {
     guard let appCheck else { return nil }
     return { forcingRefresh throws(RPCStatus) in
@@ -157,11 +164,11 @@ struct AppUsers: Hashable, Sendable {
   }
 }
 
-/// The user changes that a client follows.
+/// The changes of the user that a client follows.
 struct UserChanges: Sendable {
   private let credentials: any CredentialsProvider
   private let authorization: UserAuthorization
-  /// The initial user of the client.
+  /// The user at the time when the client opens.
   let first: String?
 
   init(_ credentials: any CredentialsProvider, _ authorization: UserAuthorization) {
@@ -170,8 +177,8 @@ struct UserChanges: Sendable {
     first = authorization.user
   }
 
-  /// Reports each change of the user to the engine, before any call for the new user.
-  /// - Returns: a function that ends this.
+  /// Reports each change of the user to the engine, before the engine receives any call for the new user.
+  /// - Returns: a function that stops the reporting.
   func follow(_ engine: SyncEngine) -> @Sendable () -> Void {
     let authorization = authorization
     let last = Mutex(first)

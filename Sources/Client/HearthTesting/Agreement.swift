@@ -6,7 +6,7 @@ import FirestoreQuery
 import FirestoreSimulation
 package import FirestoreSync
 
-/// A client as seen by the agreement checks.
+/// The view of a client that the agreement checks need.
 package struct AgreeingClient: Sendable {
   package var name: String?
   package var engine: SyncEngine
@@ -20,8 +20,8 @@ package struct AgreeingClient: Sendable {
 
 /// Checks whether clients are in sync, and whether they agree with each other and with the server.
 package enum Agreement {
-  /// - Returns: a description of an unacknowledged write, or of an online client's listener that is not in sync; `nil`
-  ///   if there is neither.
+  /// - Returns: a description of the first client that has unacknowledged writes or, while online, a listener that is
+  ///   not in sync; `nil` if there is none.
   package static func missing(_ clients: [AgreeingClient]) async -> String? {
     for client in clients {
       let owner = client.name.map { "\($0): " } ?? ""
@@ -62,7 +62,7 @@ package enum Agreement {
 }
 
 extension SyncEngine {
-  /// The current status; `nil` once the client is closed.
+  /// The client's current status; `nil` if the client is closed.
   package nonisolated func statusNow() async -> ClientStatus? {
     for await status in status() { return status }
     return nil
@@ -79,8 +79,8 @@ extension TestStage {
   public static let patience = Duration.seconds(10)
 
   /// Waits until every write of every client is answered, and every listener of an online client is in sync.
-  /// - Parameter limit: the timeout in the stage's time.
-  /// - Throws: ``StageFailure`` that names the unanswered write or the listener that is not in sync.
+  /// - Parameter limit: the maximum time to wait, in the stage's time.
+  /// - Throws: ``StageFailure``, which names the unanswered write or the listener that is not in sync.
   public func waitForSync(
     within limit: Duration = TestStage.patience, file: String = #fileID, line: Int = #line
   ) async throws {
@@ -92,8 +92,8 @@ extension TestStage {
   }
 
   /// Waits until every listener of every client has the server's current result.
-  /// - Parameter limit: the timeout in the stage's time.
-  /// - Throws: ``StageFailure`` with the first disagreement.
+  /// - Parameter limit: the maximum time to wait, in the stage's time.
+  /// - Throws: ``StageFailure``, which describes the first disagreement.
   public func expectSame(
     within limit: Duration = TestStage.patience, file: String = #fileID, line: Int = #line
   ) async throws {

@@ -7,15 +7,15 @@ import Synchronization
 
 /// A listener that reports the events that a program would receive, and also whether its result is in sync.
 ///
-/// Without metadata changes, a program's listener would not report when its result is in sync. In this case the probe
-/// opens a second listener with metadata changes.
+/// A listener without metadata changes does not report when its result becomes in sync. For such a listener, the probe
+/// opens a second listener that includes metadata changes.
 package final class ListenerProbe: Sendable {
   package enum Event: Sendable {
     /// A snapshot as the program receives it.
     case snapshot(ViewSnapshot)
     /// The listener ended with an error.
     case failed(RPCStatus)
-    /// A new result with current metadata, which the program may not receive.
+    /// A new result with current metadata. The program may not receive this result.
     case result(ViewSnapshot)
   }
 
@@ -24,7 +24,7 @@ package final class ListenerProbe: Sendable {
   package let isFromCacheAlone: Bool
   private let engine: SyncEngine
   private let ids: [ListenerID]
-  /// The snapshots for a program without metadata changes; `nil` for a listener with them.
+  /// The snapshots for a program's listener without metadata changes; `nil` if the listener includes them.
   private let plain: SnapshotMailbox?
   private let watching: SnapshotMailbox
   private let newest = Mutex<ViewSnapshot?>(nil)
@@ -44,12 +44,12 @@ package final class ListenerProbe: Sendable {
       + [engine.listen(to: query, options: all, into: watching)]
   }
 
-  /// The latest result with current metadata; `nil` before the first.
+  /// The latest result with current metadata; `nil` before the first result.
   package var result: ViewSnapshot? { newest.withLock { $0 } }
 
   package func stop() { for id in ids { engine.stopListening(id) } }
 
-  /// Reports events until the listener ends. Call it once.
+  /// Reports events until the listener ends. Must be called only once.
   package func follow(_ tell: @escaping @Sendable (Event) -> Void) async {
     await withTaskGroup(of: Void.self) { group in
       group.addTask { await self.watch(tell) }

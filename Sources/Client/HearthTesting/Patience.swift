@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Waits with a timeout that any clock can measure.
+/// Functions that wait with a timeout, which any clock can measure.
 package enum Patience {
-  /// The minimum interval between two checks of a condition. A wait checks at most ten thousand times.
+  /// The minimum interval between two checks of a condition. Long waits use longer intervals, so that there are at most
+  /// ten thousand checks.
   private static let pace = Duration.milliseconds(10)
 
   /// Waits until a condition holds.
-  /// - Returns: whether it held before the timeout.
+  /// - Returns: whether the condition held before the timeout.
   package static func wait(
     _ limit: Duration, by clock: any Clock<Duration>, until holds: () async throws -> Bool
   ) async throws -> Bool {
@@ -20,7 +21,7 @@ package enum Patience {
     return true
   }
 
-  /// The result of the body if it arrives before the timeout; otherwise `nil`.
+  /// The result of the body, if the body returns before the timeout; otherwise `nil`.
   package static func result<Value: Sendable>(
     within limit: Duration, by clock: any Clock<Duration>, of body: @escaping @Sendable () async throws -> Value?
   ) async throws -> Value? {

@@ -9,8 +9,8 @@ import FirestoreText
 public import Hearth
 import Synchronization
 
-/// A client of a ``TestStage``: a `Firestore` for the code under test, with a durable cache and a network that a test
-/// can break.
+/// A client of a ``TestStage``. It provides a `Firestore` for the code under test, with a durable cache and a network
+/// that the test can disconnect or disturb.
 public final class TestClient: Sendable {
   /// The name, unique within the stage.
   public let name: String
@@ -18,7 +18,7 @@ public final class TestClient: Sendable {
   private let client: WorldClient
   private let state: Mutex<Opened>
 
-  /// The current opening, with the write outcomes that no expectation has read.
+  /// The current opening of the client, and the write outcomes that no expectation has read yet.
   struct Opened: Sendable {
     let opening: ClientOpening
     let db: Firestore
@@ -52,7 +52,7 @@ public final class TestClient: Sendable {
   /// The client's user. Use it to sign users in and out.
   public var users: UserSession { client.users }
 
-  /// The database for the code under test. A restart or kill replaces it.
+  /// The database for the code under test. Restarting or killing the client replaces this object.
   public var db: Firestore { opened.db }
 
   func close() async {
@@ -64,10 +64,10 @@ public final class TestClient: Sendable {
 
   // MARK: Network
 
-  /// Whether the network is on, ignoring changes that the test made through `db`.
+  /// Whether the network is on. Ignores changes that the test made through `db`.
   public var isOnline: Bool { client.isOnline }
 
-  /// Disconnects the network. After the call returns, nothing is sent or received.
+  /// Disconnects the network. After the call returns, the client sends and receives nothing.
   public func goOffline() async throws {
     _ = try db.client()
     await client.goOffline()
@@ -83,7 +83,7 @@ public final class TestClient: Sendable {
   /// `latency 200ms jitter 100ms`, `next write drop-ack`, `loss 10% before`, `down watch`, `flap 5s`, `restart`,
   /// `calm`.
   /// `hearth help testing` lists all of them.
-  /// - Throws: ``StageFailure`` for invalid syntax, and for faults that do not apply to a client.
+  /// - Throws: ``StageFailure`` if the syntax is invalid, or if the fault does not apply to a client.
   public func fault(_ words: String, file: String = #fileID, line: Int = #line) throws {
     let place = CallPlace(file: file, line: line)
     do throws(TextError) {
@@ -96,18 +96,18 @@ public final class TestClient: Sendable {
     }
   }
 
-  /// Ends all faults, including pending faults that wait for their next call.
+  /// Ends all faults, including faults that are waiting for their next call.
   public func calm() { client.faults.apply(FaultSettings()) }
 
   // MARK: Clock
 
-  /// Sets the difference between the client's clock and the stage's time of day. Positive values set the clock ahead,
-  /// negative values set it back. The client estimates server timestamps with this clock until the server sets them.
+  /// Sets the difference between the client's clock and the stage's time of day. Positive values set the clock ahead;
+  /// negative values set it back. The client uses this clock to estimate server timestamps until the server sets them.
   public func setClock(ahead lead: Duration) { client.setClock(ahead: lead) }
 
   // MARK: Lifecycle
 
-  /// Whether this client has the streams to the server. Only one of the clients that share a cache has them.
+  /// Whether this client runs the streams to the server. Of the clients that share a cache, only one runs them.
   public func hasStreams() async -> Bool { await opened.opening.engine.sharing()?.isPrimary ?? false }
 
   /// Closes the client and reopens it with the same cache. Its listeners end. The reopened client sends the pending
@@ -128,7 +128,7 @@ public final class TestClient: Sendable {
     await takeOpening()
   }
 
-  /// Replaces the opening with the client's new one, and closes the old one.
+  /// Replaces the current opening with the client's new one, and closes the previous one.
   private func takeOpening() async {
     let before = opened
     let next = Opened(client, named: name, in: stage.world)
@@ -142,9 +142,10 @@ public final class TestClient: Sendable {
   /// Listens to a query, in addition to the listeners of the code under test.
   /// - Parameters:
   ///   - query: a query of `db`.
-  ///   - includeMetadataChanges: whether a change of only metadata causes a snapshot.
-  ///   - source: the source of the data.
-  /// - Throws: `FirestoreError` for a query that Firestore rejects; ``StageFailure`` for a query of another client.
+  ///   - includeMetadataChanges: whether a change that concerns only metadata causes a snapshot.
+  ///   - source: the source of the listener's data.
+  /// - Throws: `FirestoreError` if Firestore rejects the query; ``StageFailure`` if the query belongs to another
+  ///   client.
   public func listen(
     to query: any Query, includeMetadataChanges: Bool = true, source: ListenSource = .default, file: String = #fileID,
     line: Int = #line
@@ -164,10 +165,10 @@ public final class TestClient: Sendable {
     return TestListener(probe, of: query, opened.opening, self)
   }
 
-  /// Listens to a document, with a query of its collection that returns only this document.
+  /// Listens to a document. Uses a query of the document's collection that returns only this document.
   /// - Parameters:
   ///   - document: a document of `db`.
-  ///   - includeMetadataChanges: whether a change of only metadata causes a snapshot.
+  ///   - includeMetadataChanges: whether a change that concerns only metadata causes a snapshot.
   public func listen(
     to document: DocumentReference, includeMetadataChanges: Bool = true, file: String = #fileID, line: Int = #line
   ) async throws -> TestListener {
@@ -179,8 +180,8 @@ public final class TestClient: Sendable {
 
 extension TestClient {
   /// Waits until the client has exactly `count` pending writes.
-  /// - Parameter limit: the timeout in the stage's time.
-  /// - Throws: ``StageFailure`` with the actual count.
+  /// - Parameter limit: the maximum time to wait, in the stage's time.
+  /// - Throws: ``StageFailure``, which contains the actual count.
   public func expectPending(
     _ count: Int, within limit: Duration = TestStage.patience, file: String = #fileID, line: Int = #line
   ) async throws {
@@ -192,9 +193,9 @@ extension TestClient {
     throw stage.failure(.notInTime, "\(name): expected \(count) pending writes within \(limit); \(there).", place)
   }
 
-  /// Waits until the client's connection state is online, offline or unknown.
-  /// - Parameter limit: the timeout in the stage's time.
-  /// - Throws: ``StageFailure`` with the actual state.
+  /// Waits until the client's connection has the given state: online, offline or unknown.
+  /// - Parameter limit: the maximum time to wait, in the stage's time.
+  /// - Throws: ``StageFailure``, which contains the actual state.
   public func expectConnection(
     _ phase: Hearth.OnlineState.Phase, within limit: Duration = TestStage.patience, file: String = #fileID,
     line: Int = #line
@@ -209,13 +210,13 @@ extension TestClient {
       .notInTime, "\(name): expected the connection to be \(phase.rawValue) within \(limit); \(there).", place)
   }
 
-  /// Waits for the next rejected write. Each call reads one rejection.
+  /// Waits for the next rejected write. Each call consumes one rejection.
   /// - Parameters:
-  ///   - code: the code of the rejection; `nil` for any.
-  ///   - path: a document of the write; `nil` for any.
-  ///   - limit: the timeout in the stage's time.
+  ///   - code: the expected code of the rejection; `nil` to accept any code.
+  ///   - path: the path of a document in the write; `nil` to accept any write.
+  ///   - limit: the maximum time to wait, in the stage's time.
   /// - Returns: the backend's error.
-  /// - Throws: ``StageFailure`` if no rejection arrives, or if the next one does not match.
+  /// - Throws: ``StageFailure`` if no rejection arrives in time, or if the next one does not match.
   @discardableResult
   public func expectRejected(
     _ code: FirestoreError.Code? = nil, _ path: String? = nil, within limit: Duration = TestStage.patience,
@@ -240,12 +241,13 @@ extension TestClient {
       .surprise, "\(name): expected \(wanted); the write of \(paths) was rejected with \(error.code.name).", place)
   }
 
-  /// Waits for an acknowledged write. Each call reads the acknowledgements up to the one that matches. Skips
-  /// acknowledgements of other documents.
+  /// Waits for an acknowledged write. Skips acknowledgements of writes to other documents; each call consumes the
+  /// acknowledgements up to the matching one.
   /// - Parameters:
-  ///   - path: a document of the write; `nil` for any. Only the first 20 documents of a write are known.
-  ///   - limit: the timeout in the stage's time.
-  /// - Throws: ``StageFailure`` if no acknowledgement arrives.
+  ///   - path: the path of a document in the write; `nil` to accept any write. Only the first 20 documents of a write
+  ///     are known.
+  ///   - limit: the maximum time to wait, in the stage's time.
+  /// - Throws: ``StageFailure`` if no matching acknowledgement arrives in time.
   public func expectAcknowledged(
     _ path: String? = nil, within limit: Duration = TestStage.patience, file: String = #fileID, line: Int = #line
   ) async throws {

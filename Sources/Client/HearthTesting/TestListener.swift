@@ -5,7 +5,7 @@ import FirestoreSync
 public import Hearth
 import Synchronization
 
-/// A listener of a test. It queues its snapshots until an expectation reads them.
+/// A listener for use in tests. It queues its snapshots until expectations read them.
 public final class TestListener: Sendable {
   private enum Event: Sendable {
     case snapshot(QuerySnapshot)
@@ -33,20 +33,21 @@ public final class TestListener: Sendable {
     }
   }
 
-  /// The latest result with current metadata, even if no expectation has read it; `nil` before the first.
+  /// The latest result with current metadata, even if no expectation has read it yet; `nil` before the first result.
   public var current: QuerySnapshot? { probe.result.map { QuerySnapshot($0, of: query) } }
 
   /// Ends the listener.
   public func stop() { opening.stop(probe) }
 
-  /// Waits for the next snapshot that meets all expectations. Skips the snapshots before it.
+  /// Waits for the next snapshot that meets all of the given expectations. Skips all snapshots before it.
   ///
   ///     try await listener.expect(.added("SF"), .fromCache, .pendingWrites)
   /// - Parameters:
-  ///   - wanted: the expectations; none for any snapshot.
-  ///   - limit: the timeout in the stage's time.
+  ///   - wanted: the expectations that the snapshot must meet; if there are none, any snapshot is accepted.
+  ///   - limit: the maximum time to wait, in the stage's time.
   /// - Returns: the snapshot.
-  /// - Throws: ``StageFailure`` with the actual snapshots if none matches, or if the listener ends.
+  /// - Throws: ``StageFailure``, which describes the received snapshots, if none of them matches or if the listener
+  ///   ends.
   @discardableResult
   public func expect(
     _ wanted: SnapshotExpectation..., within limit: Duration = TestStage.patience, file: String = #fileID,
@@ -76,9 +77,9 @@ public final class TestListener: Sendable {
     }
   }
 
-  /// Waits for a period, and fails if a snapshot arrives meanwhile or is already unread.
-  /// - Parameter limit: the period in the stage's time.
-  /// - Throws: ``StageFailure`` with the snapshot, or with the error that ended the listener.
+  /// Waits for a period. Fails if a snapshot arrives during this period or was already waiting to be read.
+  /// - Parameter limit: the length of the period, in the stage's time.
+  /// - Throws: ``StageFailure``, which contains the snapshot or the error that ended the listener.
   public func expectNothing(
     within limit: Duration = TestStage.patience, file: String = #fileID, line: Int = #line
   ) async throws {
@@ -94,12 +95,12 @@ public final class TestListener: Sendable {
     }
   }
 
-  /// Waits until the listener ends with an error. Skips the snapshots before it.
+  /// Waits until the listener ends with an error. Skips all snapshots before that.
   /// - Parameters:
-  ///   - code: the code of the error; `nil` for any.
-  ///   - limit: the timeout in the stage's time.
+  ///   - code: the expected code of the error; `nil` to accept any code.
+  ///   - limit: the maximum time to wait, in the stage's time.
   /// - Returns: the error.
-  /// - Throws: ``StageFailure`` if the listener does not end, or ends with another error.
+  /// - Throws: ``StageFailure`` if the listener does not end in time, or ends with a different error.
   @discardableResult
   public func expectFailure(
     _ code: FirestoreError.Code? = nil, within limit: Duration = TestStage.patience, file: String = #fileID,
@@ -157,23 +158,23 @@ public struct SnapshotExpectation: Sendable, CustomStringConvertible {
 
   // MARK: Documents
 
-  /// The result has no documents.
+  /// The result contains no documents.
   public static let empty = count(0)
 
-  /// The result has this document count.
+  /// The result contains this number of documents.
   public static func count(_ count: Int) -> SnapshotExpectation {
     SnapshotExpectation("\(count) document\(count == 1 ? "" : "s")") { $0.count == count }
   }
 
-  /// The result has exactly these documents, in this order.
+  /// The result contains exactly these documents, in this order.
   public static func documents(_ ids: String...) -> SnapshotExpectation {
     SnapshotExpectation("documents \(ids.joined(separator: ", "))") { $0.documents.map(\.documentID) == ids }
   }
 
-  /// A field of a document in the result has a value.
+  /// A field of a document in the result has the given value.
   /// - Parameters:
   ///   - field: the path of the field.
-  ///   - value: the expected value. The field's value is converted to the same type, as with `get(_:) as? Value`.
+  ///   - value: the expected value. The actual value is converted to the same type, as with `get(_:) as? Value`.
   ///   - id: the document's id.
   public static func field<Value: Equatable & Sendable>(
     _ field: String, _ value: Value, of id: String
@@ -203,7 +204,7 @@ public struct SnapshotExpectation: Sendable, CustomStringConvertible {
 
   /// A custom expectation.
   /// - Parameters:
-  ///   - description: a description of the expectation, for failure messages.
+  ///   - description: describes the expectation in failure messages.
   ///   - holds: returns whether a snapshot meets the expectation.
   public static func that(
     _ description: String, _ holds: @escaping @Sendable (QuerySnapshot) -> Bool
@@ -213,7 +214,7 @@ public struct SnapshotExpectation: Sendable, CustomStringConvertible {
 
   // MARK: Descriptions
 
-  /// A description of a snapshot: its first documents, its changes and its origin, but no data.
+  /// A description of a snapshot, for failure messages: its first documents, its changes and its origin, but no data.
   static func account(of snapshot: QuerySnapshot) -> String {
     let ids = snapshot.documents.prefix(5).map(\.documentID)
     let more = snapshot.count > 5 ? ", …" : ""

@@ -5,11 +5,11 @@ import FirestoreProtocol
 import FirestoreSimulation
 public import Hearth
 
-/// The server side of a ``TestStage``'s backend. Use it to read stored documents, and to write without a client. Faults
-/// do not affect it.
+/// The server side of a ``TestStage``'s backend. Use it to read stored documents and to write without a client. Faults
+/// do not affect these calls.
 public struct TestServer: Sendable {
   private let server: any Datastore
-  /// Creates references and values; it never connects.
+  /// Creates references and values. This instance never connects to a backend.
   private let db: Firestore
 
   init(_ world: SimulatedWorld) {
@@ -21,7 +21,7 @@ public struct TestServer: Sendable {
   }
 
   /// Replaces a document, or merges fields into it.
-  /// - Throws: `FirestoreError` for an invalid path or invalid data.
+  /// - Throws: `FirestoreError` if the path or the data is invalid.
   public nonisolated(nonsending) func set(
     _ path: String, _ data: [String: Any], merge: Bool = false
   ) async throws {
@@ -36,13 +36,13 @@ public struct TestServer: Sendable {
   }
 
   /// Deletes a document.
-  /// - Throws: `FirestoreError` for an invalid path.
+  /// - Throws: `FirestoreError` if the path is invalid.
   public nonisolated(nonsending) func delete(_ path: String) async throws {
     try await commit(try db.document(path).deleteMutation())
   }
 
   /// The server's current version of a document. A document that does not exist has no data.
-  /// - Throws: `FirestoreError` for an invalid path.
+  /// - Throws: `FirestoreError` if the path is invalid.
   public nonisolated(nonsending) func document(_ path: String) async throws -> any DocumentSnapshot {
     let key = try db.document(path).deleteMutation().key
     do throws(RPCStatus) {

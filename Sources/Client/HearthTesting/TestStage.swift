@@ -7,8 +7,8 @@ import Hearth
 import SeededRandom
 import Synchronization
 
-/// A backend in memory, its clients, and simulated time that jumps ahead when idle. Use it to test offline work,
-/// several clients and network failures.
+/// A test environment: a backend in memory, its clients, and simulated time that jumps ahead when nothing is left to
+/// do. Use it to test offline work, several clients and network failures.
 ///
 ///     @Test func stockIsCounted() async throws {
 ///       try await TestStage.run { stage in
@@ -27,11 +27,12 @@ import Synchronization
 ///     }
 ///
 /// The clients, the backend and the body run on one thread. Waiting takes no real time: a simulated hour takes only as
-/// long as the work in it. The same body and the same seed produce the same run. Both guarantees cover the body, the
-/// functions that it calls and its child tasks. The stage does not wait for work on other threads (`Task { … }`, the
-/// main actor, a `DispatchQueue`), unless it runs within ``standingStill(_:)`` or, as a task, on ``executor``.
+/// long as the work within it. The same body and the same seed produce the same run. Both guarantees cover the body,
+/// the functions that it calls and its child tasks. The stage does not wait for work on other threads (`Task { … }`,
+/// the main actor, a `DispatchQueue`). To include such work, wait for it in ``standingStill(_:)``, or run it as a task
+/// on ``executor``.
 public final class TestStage: Sendable {
-  /// The environment variable with the default seed: `HEARTH_SEED`.
+  /// The environment variable that contains the default seed: `HEARTH_SEED`.
   public static let seedVariable = "HEARTH_SEED"
 
   /// The seed of all random numbers in the run.
@@ -43,7 +44,7 @@ public final class TestStage: Sendable {
   private let state = Mutex(State())
 
   private struct State: Sendable {
-    /// The clients in opening order.
+    /// The clients, in the order in which they were opened.
     var clients: [TestClient] = []
     var isOver = false
   }
@@ -59,17 +60,17 @@ public final class TestStage: Sendable {
 
   /// Runs a test on a new stage. The stage ends when the body returns.
   ///
-  /// If the body throws, the seed is reported: in the text of a ``StageFailure``, and on standard error for any other
-  /// error.
+  /// If the body throws, the stage reports the seed. A ``StageFailure`` contains it in its text; for any other error,
+  /// the seed is printed to standard error.
   /// - Parameters:
-  ///   - seed: the seed of all random numbers. For `nil`, the value of the environment variable `HEARTH_SEED`, or 1 if
-  ///     it is not set.
-  ///   - project: the project of the database.
-  ///   - longest: the time limit of the run in the stage's time. It ends a run whose body waits for an event that never
+  ///   - seed: the seed of all random numbers. If `nil`, the seed is the value of the environment variable
+  ///     `HEARTH_SEED`, or 1 if this variable is not set.
+  ///   - project: the id of the project that contains the database.
+  ///   - longest: the time limit of the run, in the stage's time. It ends runs whose body waits for an event that never
   ///     happens.
   ///   - body: the test.
-  /// - Returns: the value of the body.
-  /// - Throws: the error of the body; ``StageFailure`` after `longest`.
+  /// - Returns: the value that the body returns.
+  /// - Throws: the error that the body throws; ``StageFailure`` if the run takes longer than `longest`.
   public static func run<Value: Sendable>(
     seed: UInt64? = nil, project: String = "test", longest: Duration = .seconds(30 * 86_400),
     file: String = #fileID, line: Int = #line, _ body: @escaping @Sendable (TestStage) async throws -> Value
@@ -140,11 +141,11 @@ public final class TestStage: Sendable {
 
   /// Opens a client with its own cache and queue.
   /// - Parameters:
-  ///   - name: letters, digits and `-`, unique within the stage.
-  ///   - user: the signed-in user; `nil` for none.
-  ///   - cache: the cache. It can be another client's cache, as with two tabs of a browser.
-  /// - Throws: ``StageFailure`` for a name that is invalid or in use, for the cache of a client that does not share it,
-  ///   or after the end of the stage.
+  ///   - name: a name that is unique within the stage. It may contain letters, digits and `-`.
+  ///   - user: the id of the user to sign in; `nil` for none.
+  ///   - cache: the cache to use. It can be another client's cache, as with two tabs of a browser.
+  /// - Throws: ``StageFailure`` if the name is invalid or in use, if the cache belongs to a client that does not share
+  ///   it, or if the stage has ended.
   public func client(
     _ name: String = "client", user: String? = nil, cache: TestCache = .own, file: String = #fileID, line: Int = #line
   ) async throws -> TestClient {
@@ -173,31 +174,31 @@ public final class TestStage: Sendable {
     return client
   }
 
-  /// The clients in opening order.
+  /// The clients, in the order in which they were opened.
   public var clients: [TestClient] { state.withLock(\.clients) }
 
   // MARK: Time
 
-  /// The time since the start of the run.
+  /// The simulated time since the start of the run.
   public var elapsed: Duration { simulation.loop.now }
 
-  /// The time of day of the clients and the backend. It starts at 2026-01-01T00:00:00Z.
+  /// The current date of the clients and the backend. A run starts at 2026-01-01T00:00:00Z.
   public var date: Date {
     let now = world.now
     return Date(timeIntervalSince1970: Double(now.seconds) + Double(now.nanoseconds) / 1e9)
   }
 
-  /// A clock of the stage's time, for code with a clock parameter.
+  /// A clock that shows the stage's time, for code that has a clock parameter.
   public var clock: any Clock<Duration> { simulation.loop.clock }
 
   /// The stage's thread, for tasks that a test starts: `Task(executorPreference: stage.executor) { … }`.
   public var executor: any TaskExecutor { simulation.loop }
 
-  /// Advances the stage's time, and processes all events in the meantime.
+  /// Advances the stage's time, and processes all events that happen during this period.
   public func wait(_ time: Duration) async throws { try await simulation.loop.clock.sleep(for: time) }
 
-  /// Runs a body without advancing the stage's time, to wait for work on other threads. Work that does not wait for
-  /// time continues.
+  /// Runs a body while the stage's time stands still. Use it to wait for work on other threads. Work on the stage
+  /// continues, unless it waits for the time to advance.
   public func standingStill<Value: Sendable>(
     _ body: @Sendable () async throws -> Value
   ) async rethrows -> Value {
@@ -206,9 +207,9 @@ public final class TestStage: Sendable {
     return try await body()
   }
 
-  /// A random number generator for the test itself, seeded with the stage's seed. Two generators with the same number
-  /// produce the same sequence.
-  /// - Parameter number: distinguishes generators of one run.
+  /// A random number generator for the test itself, derived from the stage's seed. In runs with the same seed,
+  /// generators with the same number produce the same sequence.
+  /// - Parameter number: distinguishes the generators within one run.
   public func random(_ number: UInt64 = 0) -> StageRandom { StageRandom(seed: seed, number) }
 
   // MARK: Failures
@@ -217,13 +218,13 @@ public final class TestStage: Sendable {
     StageFailure(kind: kind, reason: reason, file: place.file, line: place.line, seed: seed, elapsed: elapsed)
   }
 
-  /// - Throws: ``StageFailure`` after the end of the stage, because no events happen any more.
+  /// - Throws: ``StageFailure`` if the stage has ended, because no more events happen then.
   func check(_ place: CallPlace) throws(StageFailure) {
     if state.withLock(\.isOver) { throw failure(.misuse, "the stage is over: the body of run has returned.", place) }
   }
 }
 
-/// A random number generator that is reproducible: the same seed produces the same numbers.
+/// A reproducible random number generator: the same seed produces the same numbers.
 public struct StageRandom: RandomNumberGenerator, Sendable {
   private var generator: SeededGenerator
 
@@ -237,9 +238,9 @@ public struct StageRandom: RandomNumberGenerator, Sendable {
 
 /// The reason why a test on a ``TestStage`` failed: an unmet expectation or an invalid call.
 ///
-/// It is thrown, so a test ends at its first failure, as with `#require` and `XCTUnwrap`. Swift Testing and XCTest both
-/// report errors that a test throws, so this module does not need to link either of them. The text contains the file
-/// and line of the call, and the seed.
+/// Expectations throw this error, so a test ends at its first failure, as with `#require` and `XCTUnwrap`. Swift
+/// Testing and XCTest both report thrown errors, so this module does not need to link either of them. The error's text
+/// contains the file and line of the call, and the seed.
 public struct StageFailure: Error, Hashable, Sendable {
   /// The kinds of failures.
   public enum Kind: Hashable, Sendable {
@@ -247,17 +248,17 @@ public struct StageFailure: Error, Hashable, Sendable {
     case notInTime
     /// An unexpected event arrived.
     case surprise
-    /// Clients, or a client and the server, do not agree.
+    /// Two clients, or a client and the server, have different results.
     case disagreement
-    /// The call is invalid, for example because of invalid syntax, a name in use, or a stage that has ended.
+    /// The call is invalid. For example, its syntax is invalid, a name is already in use, or the stage has ended.
     case misuse
   }
 
   /// The kind of the failure.
   public let kind: Kind
-  /// The expectation and the actual event, without location and seed.
+  /// The expectation and what actually happened, without location and seed.
   public let reason: String
-  /// The file of the call as `#fileID`.
+  /// The file of the call, in the format of `#fileID`.
   public let file: String
   /// The line of the call, counted from 1.
   public let line: Int
@@ -268,7 +269,7 @@ public struct StageFailure: Error, Hashable, Sendable {
 }
 
 extension StageFailure: CustomStringConvertible, LocalizedError {
-  /// The location, the reason, and the seed that reproduces the run.
+  /// The location of the call, the reason, and the seed that reproduces the run.
   public var description: String {
     let time = (elapsed / .milliseconds(1)).rounded() / 1000
     return "\(file):\(line): \(reason) "
@@ -279,13 +280,13 @@ extension StageFailure: CustomStringConvertible, LocalizedError {
   public var errorDescription: String? { description }
 }
 
-/// The cache of a client of a stage.
+/// The kind of cache that a client of a stage uses.
 public enum TestCache: Sendable {
-  /// A separate cache.
+  /// A separate cache, which other clients cannot open.
   case own
   /// A separate cache that other clients can open, as with `PersistentTabManager.multiple`.
   case shared
-  /// The cache of another client, which must be a shared cache.
+  /// The shared cache of another client.
   case of(TestClient)
 }
 

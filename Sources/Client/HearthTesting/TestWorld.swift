@@ -10,29 +10,29 @@ package import Hearth
 import SeededRandom
 import Synchronization
 
-/// A backend, its clients, their durable caches, and their clock. The basis of tests and scenarios.
+/// A backend, its clients, their durable caches, and their clock. Tests and scenarios are based on it.
 ///
-/// A simulated world has a backend in memory, one thread, and time that jumps ahead when idle. A real world has a given
-/// backend and real time.
+/// A simulated world has a backend in memory, one thread, and time that jumps ahead when nothing is left to do. A real
+/// world uses an existing backend and real time.
 package final class TestWorld: Sendable {
-  /// Creates the datastore of a client. The session contains the client's user.
+  /// Creates the datastore of a client. The parameter is the session of the client's user.
   package typealias Route = @Sendable (UserSession) -> any Datastore
 
   package let database: DatabaseID
   package let clock: any Clock<Duration>
-  /// The simulation; `nil` in the real world.
+  /// The simulation; `nil` in real time.
   package let simulation: SimulatedWorld?
-  /// The backend without faults.
+  /// The backend, accessed without faults.
   package let server: any Datastore
   private let seed: UInt64
   private let route: Route
-  /// The folder of the clients' caches; removed with the world.
+  /// The folder with the clients' caches, which is removed together with the world.
   private let caches: CacheFolder
   private let opened = Mutex<[WorldClient]>([])
 
   /// Creates a simulated world.
-  /// - Parameter route: creates the clients' datastore; `nil` for the backend itself.
-  /// - Throws: a failure to create the folder of the caches.
+  /// - Parameter route: creates the clients' datastores; `nil` to connect the clients directly to the backend.
+  /// - Throws: an error if the folder for the caches cannot be created.
   package init(_ simulation: SimulatedWorld, route: Route? = nil) throws(RPCStatus) {
     let server = simulation.server
     (self.simulation, self.server, self.route) = (simulation, server, route ?? { _ in server })
@@ -44,7 +44,7 @@ package final class TestWorld: Sendable {
   }
 
   /// Creates a world with the given backend, in real time.
-  /// - Throws: a failure to create the folder of the caches.
+  /// - Throws: an error if the folder for the caches cannot be created.
   package init(inRealTime server: any Datastore, _ database: DatabaseID, seed: UInt64) throws(RPCStatus) {
     (simulation, self.server, self.route) = (nil, server, { _ in server })
     (self.database, self.seed, clock) = (database, seed, ContinuousClock())
@@ -54,7 +54,7 @@ package final class TestWorld: Sendable {
   /// The server's time of day.
   package var now: FirestoreModel.Timestamp { simulation?.now ?? .now() }
 
-  /// The clients in opening order.
+  /// The clients, in the order in which they were opened.
   package var clients: [WorldClient] { opened.withLock { $0 } }
 
   /// Opens a client.
@@ -64,7 +64,7 @@ package final class TestWorld: Sendable {
     return client
   }
 
-  /// Ends the thread of a simulation after the remaining work, and removes the caches.
+  /// Ends the thread of a simulation after the work that remains, and removes the caches.
   package func end() {
     simulation?.end()
     caches.remove()
@@ -72,8 +72,8 @@ package final class TestWorld: Sendable {
 
   // MARK: Facts
 
-  /// - Returns: a description of an unacknowledged write, or of an online client's listener that is not in sync; `nil`
-  ///   if there is neither.
+  /// - Returns: a description of the first client that has unacknowledged writes or, while online, a listener that is
+  ///   not in sync; `nil` if there is none.
   package func missing() async -> String? { await Agreement.missing(clients.map(\.agreeing)) }
 
   /// - Returns: a description of the first disagreement; `nil` if every listener has the server's current result.
@@ -114,7 +114,7 @@ package final class TestWorld: Sendable {
   /// The folder of a cache.
   func folder(of cache: ClientCache) -> String { caches.path(of: cache.owner, life: cache.life) }
 
-  /// Copies the current files of a cache, as a killed process would leave them.
+  /// Copies the current files of a cache, in the state in which a killed process would leave them.
   /// - Returns: the copy.
   /// - Throws: `internal` with the reason.
   func copy(_ cache: ClientCache) throws(RPCStatus) -> ClientCache {
@@ -125,15 +125,15 @@ package final class TestWorld: Sendable {
   }
 }
 
-/// The properties of a client that apply each time it is opened.
+/// The properties of a client that stay the same each time it is opened.
 package struct ClientPlan: Sendable {
-  /// The name; `nil` for the only client of a scenario.
+  /// The client's name; `nil` for the only client of a scenario.
   package var name: String?
   package var user: String?
   package var cache: ClientCache
-  /// The faults between the client and the backend; `nil` for faults that the world creates from its seed.
+  /// The faults between the client and the backend; `nil` to create the fault injector from the world's seed.
   package var faults: FaultInjector?
-  /// The plan for inspection; `nil` if watchers cannot connect.
+  /// The plan for inspection; `nil` if watchers must not be able to connect.
   package var inspection: Inspection.Plan?
 
   package init(_ name: String?, user: String? = nil, on cache: ClientCache) {
@@ -143,20 +143,20 @@ package struct ClientPlan: Sendable {
 
 /// The cache of a client.
 package struct ClientCache: Sendable {
-  /// The client that opened it first.
+  /// The name of the client that opened the cache first.
   package let owner: String
-  /// The number of times that the client of a separate cache was killed. After each kill, the cache has a new folder.
+  /// The number of times that the client of a separate cache was killed. After each kill, the cache gets a new folder.
   fileprivate(set) var life = 0
-  /// Whether other clients may use it.
+  /// Whether other clients may use the cache.
   package let isShared: Bool
-  /// The clients of a simulation that share it.
+  /// The clients of a simulation that share the cache; `nil` in real time.
   package let peers: SimulatedPeers?
-  /// The size in bytes above which the cache is collected; `nil` for a cache that is never collected.
+  /// The size in bytes above which garbage is collected from the cache; `nil` to never collect.
   package var sizeLimit: Int64?
-  /// A cache outside of the world's folder. It outlives the world.
+  /// A cache outside of the world's folder, which remains after the world ends; `nil` for a cache in the folder.
   package private(set) var kept: LocalStoreConfiguration?
 
-  /// Names a cache in the world's folder.
+  /// Creates the name of a cache in the world's folder.
   package init(of owner: String, isShared: Bool = false, peers: SimulatedPeers? = nil, sizeLimit: Int64? = nil) {
     (self.owner, self.isShared, self.peers, self.sizeLimit) = (owner, isShared, peers, sizeLimit)
   }
@@ -170,8 +170,8 @@ package struct ClientCache: Sendable {
 private struct CacheFolder: Sendable {
   private let folder: URL
 
-  /// Creates the folder, which only this user may enter.
-  /// - Throws: `internal` with the folder and the reason.
+  /// Creates the folder, which only this user can access.
+  /// - Throws: `internal`, with the folder and the reason, if the folder cannot be created.
   init() throws(RPCStatus) {
     folder = FileManager.default.temporaryDirectory.appending(path: "hearth-clients-\(UUID().uuidString)")
     do {
@@ -182,7 +182,7 @@ private struct CacheFolder: Sendable {
     }
   }
 
-  /// - Parameter name: letters, digits and `-`.
+  /// - Parameter name: a name that consists of letters, digits and `-`.
   func path(of name: String, life: Int) -> String { folder.appending(path: "\(name)-\(life)").path }
 
   func copy(_ source: String, to destination: String) throws(RPCStatus) {
@@ -198,7 +198,7 @@ private struct CacheFolder: Sendable {
 }
 
 extension SimulatedWorld {
-  /// The clock, random source and thread of a client.
+  /// The clock, random source and thread that a client uses.
   package func surroundings(of name: String) -> ClientSurroundings {
     let seed = Self.seed(of: name, in: seed)
     var surroundings = ClientSurroundings()
@@ -212,7 +212,7 @@ extension SimulatedWorld {
   }
 }
 
-/// Ids of new documents, the same for the same seed.
+/// Generates the ids of new documents. The same seed produces the same ids.
 private final class SeededIDs: Sendable {
   private let generator: Mutex<SeededGenerator>
 

@@ -9,7 +9,7 @@ import Synchronization
 
 /// A client of a `TestWorld`. It can be closed or killed, and then reopened with its cache.
 package final class WorldClient: Sendable {
-  /// The parts of a client that remain when it is reopened.
+  /// The properties of a client that remain when it is closed and reopened.
   struct Identity: Sendable {
     let name: String?
     let users = UserSession()
@@ -35,16 +35,16 @@ package final class WorldClient: Sendable {
     state = Mutex(State(opening: world.open(identity, on: plan.cache, isOnline: true), isOnline: true))
   }
 
-  /// The name; `nil` for the only client of a scenario.
+  /// The client's name; `nil` for the only client of a scenario.
   package var name: String? { identity.name }
-  /// The user, who can change at any time.
+  /// The session of the client's user, who can change at any time.
   package var users: UserSession { identity.users }
   /// The faults between the client and the backend.
   package var faults: FaultInjector { identity.faults }
   package var opening: ClientOpening { state.withLock(\.opening) }
   package var isOnline: Bool { state.withLock(\.isOnline) }
 
-  /// The client as seen by the agreement checks.
+  /// The view of the client that the agreement checks need.
   package var agreeing: AgreeingClient {
     let (opening, isOnline) = state.withLock { ($0.opening, $0.isOnline) }
     return AgreeingClient(name, opening.engine, isOnline: isOnline, opening.listeners)
@@ -62,20 +62,21 @@ package final class WorldClient: Sendable {
     state.withLock { $0.isOnline = true }
   }
 
-  /// Signs a user in, or out if `user` is `nil`. Waits until the client uses that user's queue.
+  /// Signs a user in. If `user` is `nil`, signs the current user out. Waits until the client uses the new user's queue.
   package func changeUser(to user: String?) async {
     if let user { users.signIn(userID: user) { _ in user } } else { users.signOut() }
     _ = await opening.engine.statusNow()
   }
 
-  /// Sets the difference between the client's clock and the true time. Positive values set the clock ahead, negative
+  /// Sets the difference between the client's clock and the true time. Positive values set the clock ahead; negative
   /// values set it back.
   package func setClock(ahead lead: Duration) { identity.clock.lead = lead }
 
   // MARK: Openings
 
   /// Closes the client and reopens it with the same cache.
-  /// - Parameter sizeLimit: the new size in bytes above which the cache is collected; `nil` for no change.
+  /// - Parameter sizeLimit: the new size in bytes above which garbage is collected from the cache; `nil` to keep the
+  ///   current limit.
   package func restart(sizeLimit: Int64? = nil) async {
     let (before, isOnline) = state.withLock { ($0.opening, $0.isOnline) }
     await before.close()
@@ -84,8 +85,8 @@ package final class WorldClient: Sendable {
     open(cache, isOnline: isOnline)
   }
 
-  /// Abandons the client without closing it, and reopens it with a copy of its current files, as after `kill -9`. A
-  /// cache that other clients use is reopened without a copy.
+  /// Abandons the client without closing it, and reopens it with a copy of its current files, as after `kill -9`. If
+  /// other clients use the cache, it is reopened without making a copy.
   /// - Throws: `internal` if the files cannot be copied.
   package func kill() async throws(RPCStatus) {
     let (before, isOnline) = state.withLock { ($0.opening, $0.isOnline) }
@@ -102,7 +103,7 @@ package final class WorldClient: Sendable {
   package func close() async { await opening.close() }
 }
 
-/// One opening of a world's client: the time from opening its cache until it is closed or killed.
+/// One opening of a world's client, which lasts from opening the cache until the client is closed or killed.
 package final class ClientOpening: Sendable {
   package let client: Client
   package let cache: ClientCache
@@ -121,13 +122,13 @@ package final class ClientOpening: Sendable {
 
   package var engine: SyncEngine { client.engine }
 
-  /// The listeners in opening order.
+  /// The listeners, in the order in which they were opened.
   package var listeners: [ListenerProbe] { state.withLock(\.listeners) }
 
   /// Whether the client is ending or has ended. No replies arrive after that.
   package var isClosed: Bool { state.withLock(\.isClosed) }
 
-  /// Reports a listener's events until it or the client ends.
+  /// Reports a listener's events until the listener or the client ends.
   package func follow(_ probe: ListenerProbe, _ report: @escaping @Sendable (ListenerProbe.Event) -> Void) {
     state.withLock { $0.listeners.append(probe) }
     start { await probe.follow(report) }
@@ -138,7 +139,7 @@ package final class ClientOpening: Sendable {
     probe.stop()
   }
 
-  /// Reports the outcomes of writes, including writes from before this opening, until the client ends.
+  /// Reports the outcomes of writes until the client ends. Includes writes that were made before this opening.
   package func followAnswers(_ report: @escaping @Sendable (WriteOutcome) -> Void) {
     start { [engine] in
       var seen = 0
@@ -158,7 +159,8 @@ package final class ClientOpening: Sendable {
   }
 
   /// Closes the client.
-  /// - Parameter isKilled: whether to end like a killed process, without notifying the clients that share its cache.
+  /// - Parameter isKilled: whether to end the client like a killed process, without notifying the clients that share
+  ///   its cache.
   package func close(isKilled: Bool = false) async {
     let tasks = state.withLock { state in
       state.isClosed = true
@@ -173,7 +175,7 @@ package final class ClientOpening: Sendable {
   }
 }
 
-/// The lead of a client's clock.
+/// The clock of a client, with its difference from the world's time.
 final class ClientClock: Sendable {
   private let state = Mutex(Duration.zero)
 

@@ -7,9 +7,9 @@ package struct ClientStatus: Sendable {
   package var isNetworkEnabled: Bool
   /// Whether a program that watches the client has disabled the network, rather than the client's own program.
   package var isDisabledByWatcher: Bool
-  /// The reason why the client is not online; `nil` while it is.
+  /// The reason why the client is not online; `nil` while the client is online.
   package var reason: ConnectionReason?
-  /// The time of the next attempt to connect or to write the cache; `nil` if none is scheduled.
+  /// The time of the next attempt to connect or to write to the cache; `nil` if none is scheduled.
   package var nextRetry: Timestamp?
   /// The time of the last change of `onlineState`.
   package var since: Timestamp
@@ -20,27 +20,29 @@ package struct ClientStatus: Sendable {
   package var reads: [ReadMeter]
   package var activeLimboResolutions: Int
   package var inFlightWrites: Int
-  /// The pending batches, oldest first. All of them, or only the first and last ones, as the caller requested.
+  /// The pending batches, oldest first. Depending on the caller's request, either all batches or only the first and
+  /// last ones.
   package var pendingWrites: [PendingWrite]
   package var queue: QueueSize
-  /// The batches that the backend rejected, in the order of their writes, until they are sent again or dropped.
+  /// The batches that the backend rejected, in the order in which they were written. A batch remains in the list until
+  /// it is sent again or dropped.
   package var rejectedWrites: [RejectedWrite]
-  /// The local indexes with their build progress.
+  /// The local indexes, each with its build progress.
   package var indexes: [IndexState]
   /// The arrival time of the backend's newest consistent snapshot.
   package var lastSnapshotAt: Timestamp?
-  /// The round-trip times of recent batches from sending to acknowledgement, newest last, at most 64.
+  /// The times from sending a batch to its acknowledgement, for at most 64 recent batches, newest last.
   package var roundTrips: [Duration]
-  /// The recent outcomes of batches, newest last, at most 64.
+  /// The outcomes of at most 64 recent batches, newest last.
   package var recentOutcomes: [WriteOutcome]
   /// The size of the cache in bytes; `nil` if unknown.
   package var cacheByteCount: Int64?
-  /// The cache limit in bytes, which triggers a garbage collection; `nil` for none.
+  /// The cache size in bytes above which garbage is collected; `nil` if there is no limit.
   package var cacheLimit: Int64?
-  /// Whether the cache is on disk, so that pending writes survive the process.
+  /// Whether the cache is on disk, so that pending writes remain after the process ends.
   package var isDurable: Bool
-  /// The error of the store, on disk or in memory. The client remains disconnected until the store works again
-  /// (`nextRetry`).
+  /// The error of the store, whether the store is on disk or in memory. The client remains disconnected until the store
+  /// works again (`nextRetry`).
   package var storeFailure: RPCStatus?
   /// The pins and lifetimes of the cache; `nil` if unknown.
   package var retentions: [Retention]?
@@ -91,10 +93,10 @@ package struct ClientStatus: Sendable {
   package var trouble: String? { reason.flatMap { $0.isFailure ? $0.description : nil } }
 }
 
-/// The reason why the data or the cache is not where the user expects it.
+/// A notice that the data or the cache is not where the user expects it, and why.
 package struct StorageNotice: Hashable, Sendable {
-  /// A short text for the dashboard's header, such as `IN MEMORY: cache locked`; `nil` for a notice that is not shown
-  /// there.
+  /// A short text for the dashboard's header, such as `IN MEMORY: cache locked`; `nil` if the header does not show the
+  /// notice.
   package var badge: String?
   /// The problem and its remedy.
   package var message: String

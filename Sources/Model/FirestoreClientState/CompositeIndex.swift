@@ -2,9 +2,9 @@
 package import FirestoreModel
 package import FirestoreQuery
 
-/// A composite index that Cloud Firestore requires before it answers a query. Cloud Firestore indexes every single
-/// field automatically, and merges those indexes to answer equalities of several fields. Emulators and the embedded
-/// backend need no composite indexes.
+/// A composite index that Cloud Firestore requires before it answers a query. Cloud Firestore automatically indexes
+/// every single field. It merges these indexes to answer queries that test several fields for equality. Emulators and
+/// the embedded backend need no composite indexes.
 package struct CompositeIndex: Hashable, Sendable {
   package struct Field: Hashable, Sendable {
     package var path: FieldPath
@@ -17,7 +17,7 @@ package struct CompositeIndex: Hashable, Sendable {
   }
 
   package var collectionID: String
-  /// Whether the index covers all collections with the id, at any depth.
+  /// Whether the index covers all collections with the same id, at any depth.
   package var isGroup: Bool
   package var fields: [Field]
 
@@ -28,7 +28,7 @@ package struct CompositeIndex: Hashable, Sendable {
   }
 
   /// The first index that a query needs.
-  /// - Returns: `nil` if the query needs none.
+  /// - Returns: `nil` if the query needs no composite index.
   package static func needed(for query: Query) -> CompositeIndex? { IndexNeed.all(of: query.target).first?.index }
 }
 
@@ -48,22 +48,22 @@ extension CompositeIndex: CustomStringConvertible {
   }
 }
 
-/// The index fields that Cloud Firestore needs to answer one alternative of a query: the fixed fields in any order,
-/// followed by the fields of the result's order.
+/// The index fields that Cloud Firestore needs to answer one alternative of a query: the fields that equalities fix, in
+/// any order, followed by the fields by which the result is ordered.
 package struct IndexNeed: Hashable, Sendable {
   package let collectionID: String
-  /// Whether the query reads all collections with the id.
+  /// Whether the query reads all collections with the same id.
   package let isGroup: Bool
-  /// The fixed fields: the searched array, then the fields with equalities.
+  /// The fixed fields: first the array that is searched, then the fields with equalities.
   package let fixed: [CompositeIndex.Field]
   package let order: [CompositeIndex.Field]
 
-  /// The single index that meets the need.
+  /// The one index that is sufficient to answer the alternative of the query.
   package var index: CompositeIndex {
     CompositeIndex(collectionID: collectionID, isGroup: isGroup, fields: fixed + order)
   }
 
-  /// The needs of a query: one for each alternative of an OR that single-field indexes cannot answer.
+  /// The needs of a query. There is one for each alternative of an OR that single-field indexes cannot answer.
   package static func all(of target: Target) -> [IndexNeed] {
     if target.isDocumentTarget { return [] }
     guard let id = target.collectionGroup ?? (target.path.isRoot ? nil : target.path.last) else { return [] }
@@ -75,7 +75,8 @@ package struct IndexNeed: Hashable, Sendable {
     return needs
   }
 
-  /// Fails if single-field indexes are enough. They only exist for single collections.
+  /// Fails if single-field indexes are sufficient. Such indexes exist only for single collections, not for collection
+  /// groups.
   private init?(_ conditions: [FieldFilter], _ orderBy: [OrderBy], of id: String, isGroup: Bool) {
     var taken: Set<FieldPath> = []
     func new(_ path: FieldPath) -> Bool { !path.isDocumentID && taken.insert(path).inserted }
@@ -96,12 +97,13 @@ package struct IndexNeed: Hashable, Sendable {
     if fixed.isEmpty && order.isEmpty || isMerged && !isGroup { return nil }
   }
 
-  /// Whether these indexes together answer the alternative. Each index must have some of the fixed fields in any order,
-  /// followed by the whole order. Every fixed field must be in at least one index.
+  /// Whether these indexes together answer the alternative. Each index must begin with some of the fixed fields, in any
+  /// order, followed by all fields by which the result is ordered. Every fixed field must be in at least one index.
   ///
-  /// Cloud Firestore does not read an index in reverse: Google's page on index types has one index for each direction.
-  /// A `limitToLast`, which reverses the order, fails without a separate index, even by `__name__`
-  /// (firebase.google.com/docs/firestore/query-data/index-overview, github.com/firebase/flutterfire/issues/4398).
+  /// Cloud Firestore does not read an index in reverse: Google's page on index types lists one index for each
+  /// direction. A `limitToLast` reverses the order, so it fails without a separate index, even if the order is by
+  /// `__name__` (firebase.google.com/docs/firestore/query-data/index-overview,
+  /// github.com/firebase/flutterfire/issues/4398).
   package func isMet(by indexes: [CompositeIndex]) -> Bool {
     var open = Set(fixed.map(\.path))
     var isOrdered = order.isEmpty

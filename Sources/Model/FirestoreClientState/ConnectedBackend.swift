@@ -2,22 +2,22 @@
 
 /// The backend that the client is connected to.
 package struct ConnectedBackend: Hashable, Sendable {
-  /// The kind of backend. `cloud` has real data, so the user must type the document's name to delete a document there.
+  /// The kind of backend. For `cloud`, which contains real data, the user must type a document's name to delete it.
   package enum Kind: String, Hashable, Sendable { case embedded, emulator, cloud }
   package var kind: Kind
   package var project: String
   package var database: String
-  /// The address, such as `127.0.0.1:8080`; `nil` for the embedded backend.
+  /// The backend's address, such as `127.0.0.1:8080`; `nil` for the embedded backend.
   package var host: String?
   /// Whether the connection is encrypted.
   package var isTLS: Bool
   /// The signed-in user.
   package var user: String?
-  /// The name of this connection in the user's configuration file.
+  /// The name that the user's configuration file gives this connection.
   package var name: String?
-  /// Whether the user's configuration file declares the data as real; `nil` if it says nothing.
+  /// Whether the user's configuration file declares the data as real; `nil` if the file does not specify this.
   package var production: Bool?
-  /// Whether the user's configuration file forbids writing.
+  /// Whether the user's configuration file forbids writing; `nil` if the file does not specify this.
   package var isReadOnly: Bool?
 
   package init(
@@ -35,16 +35,16 @@ package struct ConnectedBackend: Hashable, Sendable {
     self.isReadOnly = isReadOnly
   }
 
-  /// Whether the data counts as real: by default only data in Cloud Firestore does.
+  /// Whether the data counts as real. By default, only data in Cloud Firestore does.
   package var isProduction: Bool { production ?? (kind == .cloud) }
 
-  /// The host, followed by ` TLS` for an encrypted connection.
+  /// The host, followed by ` TLS` if the connection is encrypted.
   package var address: String? { host.map { isTLS ? $0 + " TLS" : $0 } }
 }
 
 /// A process that uses a data directory.
 package struct DataMember: Hashable, Sendable, CustomStringConvertible {
-  /// The process number as this process sees it.
+  /// The process id, as this process sees it.
   package var process: Int32
   /// The program and command that run in the process, such as `hearth watch`.
   package var name: String
@@ -57,19 +57,19 @@ package struct DataMember: Hashable, Sendable, CustomStringConvertible {
   package var description: String { "process \(process) (\(name))" }
 }
 
-/// The processes that share the embedded data, and this process's access to it.
+/// The processes that share the embedded data, and how this process accesses the data.
 package struct DataPeers: Hashable, Sendable {
   package enum Role: Hashable, Sendable {
-    /// This process owns the data and serves the others.
+    /// This process owns the data and serves it to the others.
     case owner
-    /// Another process owns the data and serves this one.
+    /// Another process owns the data and serves it to this process.
     case attached(to: DataMember)
     /// No process serves the data; the value is the reason.
     case unreachable(String)
   }
 
   package var role: Role
-  /// The attached processes, except this process and the owner, in the order in which they attached.
+  /// The attached processes other than this process and the owner, in the order in which they attached.
   package var others: [DataMember]
 
   package init(_ role: Role, others: [DataMember] = []) {

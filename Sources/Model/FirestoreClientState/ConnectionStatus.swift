@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// The client's present information about whether it can reach the backend.
+/// The client's current knowledge of whether it can reach the backend.
 package enum OnlineState: String, Hashable, Sendable { case unknown, online, offline }
 
 /// One of the two streams between client and backend.
@@ -24,16 +24,16 @@ package struct StreamStatus: Hashable, Sendable {
 package enum ConnectionReason: Hashable, Sendable {
   /// No listener needs a connection, and no write is pending.
   case idle
-  /// The client waits for the first response.
+  /// The client is waiting for the first response.
   case connecting
   case networkDisabled
-  /// The cache cannot be written, so the client must not receive data that it would have to store.
+  /// The cache cannot be written, so the client must not receive data, because it could not store the data.
   case storageFailed
   /// A stream failed with this status.
   case failed(RPCStatus)
   /// The backend did not answer within ten seconds.
   case noAnswer
-  /// Another client that shares the cache owns the connection.
+  /// Another client that shares the cache has the connection.
   case elsewhere
 }
 
@@ -50,7 +50,7 @@ extension ConnectionReason: CustomStringConvertible {
     }
   }
 
-  /// Whether the reason is a failure rather than a request of the user or the program.
+  /// Whether the reason is a failure, and not something that the user or the program requested.
   package var isFailure: Bool {
     switch self {
     case .storageFailed, .failed, .noAnswer: true
@@ -59,14 +59,14 @@ extension ConnectionReason: CustomStringConvertible {
   }
 }
 
-/// A client's connection as a whole at one moment.
+/// The state of a client's connection as a whole, at one point in time.
 package struct ConnectionState: Hashable, Sendable {
   package var online: OnlineState
-  /// The time of the last change of state.
+  /// The time at which the state last changed.
   package var since: Timestamp
-  /// The reason why the client is not online; `nil` while it is.
+  /// The reason why the client is not online; `nil` while the client is online.
   package var reason: ConnectionReason?
-  /// The time of the next attempt to connect or to write the cache; `nil` if none is scheduled.
+  /// The time of the next attempt to connect or to write to the cache; `nil` if none is scheduled.
   package var nextAttempt: Timestamp?
 
   package init(
@@ -83,7 +83,7 @@ package struct ConnectionState: Hashable, Sendable {
 package struct StreamUse: Hashable, Sendable {
   package enum Kind: String, Hashable, Sendable { case watch, write }
 
-  /// The sizes of the messages, without transport overhead.
+  /// The sizes of the messages in bytes, without transport overhead.
   package struct Bytes: Hashable, Sendable {
     package var sent: Int
     package var received: Int
@@ -98,15 +98,15 @@ package struct StreamUse: Hashable, Sendable {
   package var status: StreamStatus
   /// The number of times that the stream was opened.
   package var begun: Int
-  /// The start time of the current stream or, if there is none, of the last one.
+  /// The time at which the current stream began. If no stream is open, the time at which the last one began.
   package var since: Timestamp?
   package var messagesSent: Int
   package var messagesReceived: Int
-  /// The arrival time of the last message.
+  /// The time at which the last message arrived.
   package var heardAt: Timestamp?
-  /// The sizes of the messages; `nil` if they are not encoded because the backend is in this process.
+  /// The sizes of the messages; `nil` if messages are not encoded, because the backend is in this process.
   package var bytes: Bytes?
-  /// The duration without messages after which the client closes the stream; `nil` for no limit.
+  /// The maximum duration without messages, after which the client closes the stream; `nil` for no limit.
   package var longestSilence: Duration?
 
   package init(

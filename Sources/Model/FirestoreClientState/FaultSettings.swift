@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// The injected network faults between a client and its backend.
+/// The network faults that are injected between a client and its backend.
 package struct FaultSettings: Hashable, Sendable {
-  /// Whether no stream can be opened, and open ones end.
+  /// Whether open streams end and no stream can be opened.
   package var isOffline = false
-  /// Whether all traffic is lost and neither end detects it. When this ends, the streams break.
+  /// Whether all traffic is lost and neither end detects it. When the fault ends, the streams break.
   package var isHalfOpen = false
-  /// The delay before each request, response and snapshot; a snapshot and its documents are delayed together.
+  /// The delay before each request, response and snapshot. A snapshot and its documents are delayed together.
   package var latency: Duration = .zero
-  /// The random extra delay, uniform between zero and this value.
+  /// The maximum random delay that is added to `latency`. The added delay is uniformly distributed between zero and
+  /// this value.
   package var jitter: Duration = .zero
   /// The percentage of applied writes whose acknowledgement is lost.
   package var lostAcknowledgements = 0
@@ -17,14 +18,15 @@ package struct FaultSettings: Hashable, Sendable {
   package var lostRequests = 0
   /// The bandwidth of each stream or call in each direction, in bytes per second; `nil` for no limit.
   package var bandwidth: Int?
-  /// The client's reading rate for each stream or call, in bytes per second; `nil` for no limit.
+  /// The rate at which the client reads from each stream or call, in bytes per second; `nil` for no limit.
   package var readingRate: Int?
-  /// The period of a flapping backend, which is unreachable and reachable in turn; `nil` if it does not flap.
+  /// The period of a flapping backend, which alternates between unreachable and reachable; `nil` if the backend does
+  /// not flap.
   package var flap: Duration?
-  /// The settings of single lanes, which override the settings for all lanes.
+  /// The settings of individual lanes, which override the settings for all lanes.
   package var lanes: [FaultLane: Lane] = [:]
 
-  /// The settings of one lane. If a setting is `nil`, the setting for all lanes applies.
+  /// The settings of one lane. If a setting is `nil`, the setting for all lanes applies to this lane.
   package struct Lane: Hashable, Sendable {
     package var latency: Duration?
     package var jitter: Duration?
@@ -38,7 +40,7 @@ package struct FaultSettings: Hashable, Sendable {
 
   package var isCalm: Bool { self == FaultSettings() }
 
-  /// The delay and the maximum jitter of a message on a lane.
+  /// The delay and the maximum jitter for a message on a lane.
   package func delay(on lane: FaultLane) -> (latency: Duration, jitter: Duration) {
     (lanes[lane]?.latency ?? latency, lanes[lane]?.jitter ?? jitter)
   }
@@ -62,7 +64,7 @@ package enum FaultLane: String, CaseIterable, Hashable, Sendable {
 package enum WriteFault: Hashable, Sendable {
   /// The connection breaks before the write reaches the backend.
   case dropRequest
-  /// The backend applies the write; the connection breaks before the acknowledgement arrives.
+  /// The backend applies the write, but the connection breaks before the acknowledgement arrives.
   case dropAcknowledgement
   /// The backend rejects the write without applying it.
   case reject(StatusCode)
@@ -71,9 +73,9 @@ package enum WriteFault: Hashable, Sendable {
 /// A fault that happens once.
 package enum FaultEvent: Hashable, Sendable {
   case write(WriteFault)
-  /// The next read is rejected.
+  /// The backend rejects the next read.
   case read(StatusCode)
-  /// The next listen request, new or repeated, is rejected.
+  /// The backend rejects the next listen request, whether the request is new or repeated.
   case listen(StatusCode)
   /// All streams and calls end. With `withoutTokens`, the backend also forgets its resume tokens, so listeners start
   /// over.
@@ -82,15 +84,16 @@ package enum FaultEvent: Hashable, Sendable {
   case expireToken
 }
 
-/// One change of the faults between a client and its backend; `FaultText` reads and writes it as text.
+/// A single change of the faults between a client and its backend. `FaultText` converts it from and to text.
 package enum FaultChange: Hashable, Sendable {
-  /// Whether the change is a one-time event, which does not change the settings.
+  /// Whether the change is a one-time event, which changes no settings.
   package var isOnce: Bool { if case .event = self { true } else { false } }
 
   case latency(Duration, jitter: Duration, on: FaultLane?)
   /// The bandwidth in bytes per second for each stream; `nil` for no limit.
   case bandwidth(Int?, on: FaultLane?)
-  /// The percentage of writes that are lost before or after the backend applies them.
+  /// The percentage of writes that are lost. `before` is true if they are lost before the backend applies them, and
+  /// false if only their acknowledgements are lost.
   case loss(Int, before: Bool)
   case down(FaultLane?)
   /// Undoes `down`, `silent` and `flap`.
@@ -99,10 +102,10 @@ package enum FaultChange: Hashable, Sendable {
   case flap(Duration?)
   case slowReader(Int?)
   case event(FaultEvent)
-  /// Ends all faults, including pending faults that wait for a call.
+  /// Ends all faults, including faults that are waiting for a call.
   case calm
 
-  /// The reason why the change has no effect between a client of Hearth and its datastore; `nil` if it has one.
+  /// The reason why the change has no effect between a client of Hearth and its datastore; `nil` if it has an effect.
   package var objectionOfClients: String? {
     guard case .event(.expireToken) = self else { return nil }
     return "expire-token needs a client that sends a token, but this connection has none. Use 'hearth proxy'."

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// A local index. It has an entry for every cached document of a collection group that has all of the fields. The
-/// entry's key is the fields' values. A field that is indexed as an array has one entry for each element.
+/// A local index. It covers the cached documents of a collection group that have all of the index's fields. Each of
+/// these documents has an entry, whose key consists of the values of the fields. If a field is indexed as an array, the
+/// document has one entry for each element.
 ///
-/// Entries are stored by collection, so an index serves queries of one collection and of the whole group.
+/// Entries are stored by collection, so an index serves queries of a single collection as well as queries of the whole
+/// group.
 package struct FieldIndex: Sendable {
   package enum Kind: String, Hashable, Sendable, CaseIterable {
     case ascending, descending
-    /// The elements of an array.
+    /// The field is an array, whose elements are indexed.
     case contains
   }
 
@@ -26,10 +28,10 @@ package struct FieldIndex: Sendable {
   package let fields: [Field]
 
   /// Creates an index.
-  /// - Parameter fields: the fields. A trailing `__name__`, as in definitions that the server's tools export, is
-  ///   dropped, because every index ends with it.
-  /// - Throws: `invalid-argument` for an invalid id, no fields, a repeated field, several arrays, or `__name__` before
-  ///   the end.
+  /// - Parameter fields: the fields. A trailing `__name__`, which definitions exported by the server's tools contain,
+  ///   is dropped, because every index ends with it anyway.
+  /// - Throws: `invalid-argument` if the id is invalid, or if there are no fields, a repeated field, several arrays, or
+  ///   `__name__` before the end.
   package init(collectionGroup: String, fields: [Field]) throws(ModelError) {
     let place = "The index on collection group \"\(collectionGroup)\""
     guard !collectionGroup.isEmpty, !collectionGroup.utf8.contains(UInt8(ascii: "/")) else {
@@ -55,8 +57,8 @@ package struct FieldIndex: Sendable {
     self.fields = fields
   }
 
-  /// Whether this index serves every query that the other one serves. An index with all directions reversed does,
-  /// because entries can be read in reverse.
+  /// Whether this index serves every query that the other index serves. This is also true if all directions are
+  /// reversed, because entries can be read in reverse.
   package func isEquivalent(to other: FieldIndex) -> Bool { self == other || reversed == other }
 
   private var reversed: FieldIndex {

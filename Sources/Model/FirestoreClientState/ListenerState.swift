@@ -3,17 +3,17 @@ package import FirestoreQuery
 
 /// A listener of a client, and a summary of its last snapshot.
 package struct ListenerState: Sendable {
-  /// The listener's number, never reused within the client.
+  /// The listener's number, which the client never reuses.
   package var id: Int
   package var query: Query
   package var options: ListenerOptions
   package var result: Result
-  /// The name of the client, if several clients are shown as one; `nil` otherwise.
+  /// The name of the listener's client, if several clients are shown as one; otherwise `nil`.
   package var client: String?
 
   /// A summary of a listener's last snapshot, without the documents.
   package struct Result: Hashable, Sendable {
-    /// The number of documents in the last snapshot; `nil` before the first.
+    /// The number of documents in the last snapshot; `nil` before the first snapshot.
     package var count: Int?
     package var isFromCache: Bool
     package var hasPendingWrites: Bool
@@ -33,15 +33,17 @@ package struct ListenerState: Sendable {
   }
 }
 
-/// The options of a listener, which determine the events that it receives (SEMANTICS §3, initial and later events).
+/// The options of a listener, which determine the events that the listener receives (SEMANTICS §3, initial and later
+/// events).
 package struct ListenerOptions: Hashable, Sendable {
   package enum Source: String, Hashable, Sendable { case `default`, cache }
 
   /// Whether the listener receives snapshots in which only metadata changed.
   package var includeMetadataChanges: Bool
-  /// The source of the listener's data; with `cache` the client does not contact the backend.
+  /// The source of the listener's data. With `cache`, the client does not contact the backend for this listener.
   package var source: Source
-  /// Whether the first snapshot waits until the listener is in sync or the client is offline, as for a single read.
+  /// Whether the first snapshot waits until the listener is in sync or the client is offline, as it does for a single
+  /// read.
   package var waitForSyncWhenOnline: Bool
 
   package init(

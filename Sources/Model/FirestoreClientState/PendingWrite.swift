@@ -4,20 +4,20 @@ package import FirestoreModel
 /// One batch that the backend has not acknowledged.
 package struct PendingWrite: Equatable, Sendable {
   package enum State: Hashable, Sendable {
-    /// The batch is not sent because the network is disabled or the cache cannot be written.
+    /// The batch is not sent, because the network is disabled or the cache cannot be written.
     case held
-    /// The batch waits in the queue to be sent.
+    /// The batch is waiting in the queue to be sent.
     case queued
     case inFlight
-    /// The batch waits for the next attempt to connect.
+    /// The batch is waiting for the next attempt to connect, which happens at this time.
     case backoff(until: Timestamp)
   }
 
   package var id: BatchID
   package var mutations: [Mutation]
-  /// The time of the write on this device's clock.
+  /// The time of the write, by this device's clock.
   package var localWriteTime: Timestamp
-  /// The size of the encoded batch in bytes.
+  /// The size in bytes of the encoded batch.
   package var byteCount: Int
   /// The number of times that the batch was sent since the client started.
   package var attempts: Int
@@ -42,9 +42,10 @@ package struct PendingWrite: Equatable, Sendable {
 /// The size of the whole queue, even if only part of it is listed.
 package struct QueueSize: Hashable, Sendable {
   package var count: Int
-  /// The number of batches since the queue was last empty. `count` and `total` together show the progress of sending.
+  /// The number of batches that were added since the queue was last empty. `count` and `total` together show the
+  /// progress of sending.
   package var total: Int
-  /// The size of the encoded batches in bytes.
+  /// The total size in bytes of the encoded batches.
   package var byteCount: Int
 
   package init(count: Int = 0, total: Int = 0, byteCount: Int = 0) {
@@ -56,14 +57,15 @@ package struct QueueSize: Hashable, Sendable {
 
 /// The outcome of a batch that left the queue.
 package struct WriteOutcome: Sendable {
-  /// The outcome's number, which increases by one, so that an observer can detect new outcomes.
+  /// The number of this outcome. Each outcome's number is one higher than the previous one, so that observers can
+  /// detect new outcomes.
   package var sequence: Int
   package var batch: BatchID
-  /// The time from sending to the response; `nil` for a batch that was never sent.
+  /// The time from sending the batch to the response; `nil` if the batch was never sent.
   package var after: Duration?
-  /// The backend's error; `nil` for an acknowledgement. The code is `cancelled` for a batch that the user canceled.
+  /// The backend's error; `nil` for an acknowledgement. If the user canceled the batch, the code is `cancelled`.
   package var rejection: RPCStatus?
-  /// The commit time on the backend's clock; `nil` for a batch that was not applied.
+  /// The commit time by the backend's clock; `nil` if the batch was not applied.
   package var commitTime: SnapshotVersion?
   /// The documents of the batch; `nil` if unknown.
   package var documents: WrittenDocuments?
@@ -81,15 +83,15 @@ package struct WriteOutcome: Sendable {
   }
 }
 
-/// A batch that the backend rejected permanently. It is stored, so that user data is never lost silently.
+/// A batch that the backend rejected permanently. The batch remains stored, so that user data is never lost silently.
 package struct RejectedWrite: Equatable, Sendable {
-  /// The id that the batch had in the queue; it is never reused.
+  /// The id that the batch had in the queue. Ids are never reused.
   package var id: BatchID
   package var mutations: [Mutation]
-  /// The time of the write on this device's clock.
+  /// The time of the write, by this device's clock.
   package var localWriteTime: Timestamp
   package var rejection: Rejection
-  /// The size of the encoded batch in bytes.
+  /// The size in bytes of the encoded batch.
   package var byteCount: Int
 
   package init(
@@ -104,23 +106,24 @@ package struct RejectedWrite: Equatable, Sendable {
 }
 
 extension RPCStatus {
-  /// Whether this code means that the client, and not the backend, ended a batch: it was canceled or set aside, or its
-  /// deadline passed before it was sent. Backends never reject a write permanently with these codes.
+  /// Whether this code means that the client, and not the backend, ended a batch. The batch was canceled or set aside,
+  /// or its deadline passed before it was sent. Backends never use these codes to reject a write permanently.
   package var endsWriteHere: Bool { code == .cancelled || code == .deadlineExceeded }
 
-  /// The status of a batch that was set aside manually. It is one of the rejected writes, but was never sent.
+  /// The status of a batch that the user set aside. Such a batch is stored with the rejected writes, but was never
+  /// sent.
   package static let setAside = RPCStatus(.cancelled, "Set aside by hand. It was not sent.")
 }
 
 extension RejectedWrite {
-  /// Whether the batch was set aside manually instead of rejected by the backend.
+  /// Whether the user set the batch aside, in contrast to a rejection by the backend.
   package var isSetAside: Bool { rejection.status.code == .cancelled }
 }
 
-/// The final status of a batch, from the backend or the user.
+/// The final status of a batch. The backend or the user determined it.
 package struct Rejection: Hashable, Sendable {
   package var status: RPCStatus
-  /// The time of the rejection on this device's clock.
+  /// The time of the rejection, by this device's clock.
   package var time: Timestamp
   /// The number of times that the batch was sent since the client started.
   package var attempts: Int
@@ -132,7 +135,7 @@ package struct Rejection: Hashable, Sendable {
   }
 }
 
-/// A document of a batch, and the batch's effect on the document.
+/// A document that a batch writes, and the batch's effect on the document.
 package struct WrittenDocument: Hashable, Sendable {
   package enum Effect: String, Hashable, Sendable { case created, changed, deleted }
 
@@ -145,20 +148,20 @@ package struct WrittenDocument: Hashable, Sendable {
   }
 }
 
-/// The documents that a batch wrote: the names of the first ones, and the total count. Its size is bounded, because an
-/// outcome is reported repeatedly until newer outcomes replace it.
+/// The documents that a batch wrote: the names of the first ones, and the total count. The summary's size is bounded,
+/// because an outcome is reported repeatedly until newer outcomes replace it.
 package struct WrittenDocuments: Hashable, Sendable {
-  /// The largest number of named documents.
+  /// The maximum number of documents that are named.
   package static let named = 20
 
-  /// The first documents in the order of the batch, without duplicates.
+  /// The first documents, in the order of the batch and without duplicates.
   package private(set) var first: [WrittenDocument] = []
-  /// The document count, including the documents that are not in `first`.
+  /// The total document count, including the documents that are not in `first`.
   package private(set) var count = 0
   /// The number of documents that are not in `first`.
   package var unnamed: Int { max(0, min(count, 1 << 40) - first.count) }
 
-  /// Creates the summary of a batch. Does not count mutations that only check a condition.
+  /// Creates the summary of a batch. Mutations that only check a condition are not counted.
   /// - Parameter limit: the maximum number of documents in `first`.
   package init(of mutations: [Mutation], naming limit: Int = Self.named) {
     var places: [DocumentKey: Int] = [:]
@@ -174,7 +177,7 @@ package struct WrittenDocuments: Hashable, Sendable {
     count = places.count
   }
 
-  /// The documents as another process reported them.
+  /// Creates the summary that another process reported.
   package init(naming first: [WrittenDocument], of count: Int) {
     self.first = first
     self.count = count
@@ -182,7 +185,7 @@ package struct WrittenDocuments: Hashable, Sendable {
 }
 
 extension WrittenDocument.Effect {
-  /// - Returns: `nil` for a mutation that only checks a condition.
+  /// - Returns: `nil` if the mutation only checks a condition.
   package init?(_ mutation: Mutation) {
     switch mutation.operation {
     case .delete: self = .deleted
@@ -192,6 +195,6 @@ extension WrittenDocument.Effect {
     }
   }
 
-  /// The combined effect of two mutations of one batch.
+  /// The combined effect of two mutations in one batch.
   fileprivate func followed(by next: Self) -> Self { next == .changed && self == .created ? .created : next }
 }

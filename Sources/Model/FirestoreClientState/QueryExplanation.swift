@@ -7,16 +7,16 @@ package import FirestoreQuery
 package struct QueryExplanation: Hashable, Sendable {
   package var query: Query
   package var plan: QueryPlan
-  /// The indexes used, with the plan `index`.
+  /// The indexes that the query used; empty unless the plan is `index`.
   package var indexes: [IndexUse]
-  /// The number of stored documents that were compared with the query, not counting documents with pending writes.
+  /// The number of stored documents that were compared with the query. Documents with pending writes are not counted.
   package var documentsScanned: Int
   package var entriesRead: Int
   package var documentsReturned: Int
   package var duration: Duration
-  /// The missing indexes that would avoid a scan, with the plan `scan`.
+  /// The missing indexes that would avoid the scan, if the plan is `scan`; otherwise empty.
   package var suggestedIndexes: [FieldIndex]
-  /// Whether an index is still being built and therefore was not used.
+  /// Whether an index was not used because it is still being built.
   package var isBuildingIndexes: Bool
 
   package init(
@@ -36,7 +36,7 @@ package struct QueryExplanation: Hashable, Sendable {
 }
 
 extension QueryExplanation: CustomStringConvertible {
-  /// The explanation in several lines: plan, indexes, cost and suggested indexes.
+  /// The explanation in several lines: the plan, the indexes used, the cost and suggested indexes.
   package var description: String {
     var lines = ["From the cache: \(plan)."]
     lines += indexes.map { "Index \($0)." }
@@ -53,15 +53,15 @@ extension QueryExplanation: CustomStringConvertible {
   }
 }
 
-/// The source of a query's documents; the raw value is the machine-readable name.
+/// The source of a query's documents. The raw value is the machine-readable name.
 package enum QueryPlan: String, Hashable, Sendable, CaseIterable {
   /// The query is for one document, which is read by its name.
   case document
-  /// The documents of the target's last result in sync, and the documents that have changed since then.
+  /// The query starts with the target's last result in sync, and adds the documents that have changed since then.
   case syncedResult = "synced-result"
-  /// The documents found through indexes.
+  /// Indexes find the documents.
   case index
-  /// All documents of the collection or group.
+  /// The query reads all documents of the collection or collection group.
   case scan
 }
 
@@ -76,14 +76,15 @@ extension QueryPlan: CustomStringConvertible {
   }
 }
 
-/// The expected result of a query against the cache, shown while the user types the query.
+/// The expected result of a query against the cache. The dashboard shows it while the user types the query.
 package struct QueryPreview: Hashable, Sendable {
   package var query: Query
-  /// The document count within the query's limit; `nil` if the collection is too large to scan for it.
+  /// The number of matching documents within the query's limit; `nil` if the collection is too large to be scanned for
+  /// a preview.
   package var count: Int?
   /// The missing indexes that would avoid a scan of the whole collection.
   package var suggestedIndexes: [FieldIndex]
-  /// The number of cached documents to compare with the query. If `count` is `nil`, an upper bound.
+  /// The number of cached documents that must be compared with the query. If `count` is `nil`, this is an upper bound.
   package var documentsToScan: Int
 
   package init(query: Query, count: Int?, suggestedIndexes: [FieldIndex] = [], documentsToScan: Int = 0) {
@@ -94,12 +95,12 @@ package struct QueryPreview: Hashable, Sendable {
   }
 }
 
-/// The use of an index in answering a query.
+/// The use of one index to answer a query.
 package struct IndexUse: Hashable, Sendable {
   package var index: FieldIndex
-  /// The conditions that the index evaluated. The other conditions were checked on the documents that it found.
+  /// The conditions that the index evaluated. The other conditions were checked on the documents that the index found.
   package var servedFilters: [FieldFilter]
-  /// Whether the index returned documents in the query's order, so that reading stopped at the limit.
+  /// Whether the index returned documents in the query's order, so that reading stopped at the query's limit.
   package var servesOrder: Bool
 
   package init(index: FieldIndex, servedFilters: [FieldFilter], servesOrder: Bool) {
@@ -129,7 +130,7 @@ package struct IndexState: Hashable, Sendable {
   package var definition: FieldIndex
   /// Whether the store created the index automatically because queries needed it.
   package var isAutomatic: Bool
-  /// The build progress; `nil` when the index is complete. Queries only use a complete index.
+  /// The build progress; `nil` if the index is complete. Queries use only complete indexes.
   package var backfill: IndexProgress?
 
   package init(definition: FieldIndex, isAutomatic: Bool = false, backfill: IndexProgress? = nil) {
@@ -139,7 +140,8 @@ package struct IndexState: Hashable, Sendable {
   }
 }
 
-/// The progress of a backfill in documents. Evicted documents may be counted until their numbers are reused.
+/// The progress of an index backfill, in documents. Evicted documents may still be counted until their numbers are
+/// reused.
 package struct IndexProgress: Hashable, Sendable {
   package var documentsIndexed: Int
   package var documentsTotal: Int
@@ -152,14 +154,14 @@ package struct IndexProgress: Hashable, Sendable {
 
 /// The times that the cache needed for a query, grouped by collection size.
 package struct QueryTimes: Sendable {
-  /// The runs on collections of similar size. The largest size is ten times the smallest.
+  /// The runs on collections of similar size. The largest size in a class is ten times the smallest.
   package struct Class: Hashable, Sendable {
-    /// The largest document count of the class: 1, 10, 100 and so on. `nil` for runs of unknown size: sizes are only
-    /// recorded after the times were first read.
+    /// The maximum document count of the class: 1, 10, 100 and so on. `nil` for runs of unknown size, because sizes are
+    /// recorded only after the times were first read.
     package var limit: Int?
     package var runs: Int
     package var median: Duration
-    /// The 99th percentile. With fewer than 100 runs, this is the longest run.
+    /// The 99th percentile. With fewer than 100 runs, this is the time of the longest run.
     package var p99: Duration
 
     package init(limit: Int?, runs: Int, median: Duration, p99: Duration) {
@@ -171,13 +173,13 @@ package struct QueryTimes: Sendable {
   }
 
   package var query: Query
-  /// The last 256 runs by collection size, ascending.
+  /// The last 256 runs, grouped by collection size, smallest size first.
   package var classes: [Class]
   /// The number of runs since the client was opened, or since the ledger last dropped the query.
   package var runs: Int
   /// The plan of the last run.
   package var plan: QueryPlan
-  /// The number of documents that the last run scanned, and the number that it found.
+  /// The number of documents that the last run scanned, and the number of documents that it found.
   package var scanned: Int
   package var found: Int
 

@@ -3,23 +3,23 @@ package import FirestoreModel
 
 /// The decision of a server's security rules about one request.
 package struct RuleDecision: Hashable, Sendable {
-  /// The decision's number, counted by the server from 1.
+  /// The decision's number. The server counts its decisions from 1.
   package var number: Int
   package var time: Timestamp
   /// The method of the request: `get`, `list`, `create`, `update` or `delete`.
   package var method: String
-  /// The path of the document; for `list`, of the collection.
+  /// The path of the document. For `list`, the path of the collection.
   package var path: ResourcePath
   /// The id of the signed-in user; `nil` if the request is not authenticated.
   package var user: String?
   package var isAllowed: Bool
-  /// The line of the deciding statement; `nil` if no statement matched.
+  /// The line of the statement that decided; `nil` if no statement matched.
   package var line: Int?
-  /// The reason for the denial, or the warning about an allowed list.
+  /// The reason for the denial, or the warning about a list that was allowed.
   package var reason: String
-  /// The time spent on the rules, in milliseconds; `nil` if the server does not report it.
+  /// The time that the server spent on the rules, in milliseconds; `nil` if the server does not report it.
   package var milliseconds: Double?
-  /// The evaluated statements in order; `nil` if the server does not report them.
+  /// The evaluated statements, in order; `nil` if the server does not report them.
   package var statements: [Statement]?
 
   package init(
@@ -42,14 +42,14 @@ package struct RuleDecision: Hashable, Sendable {
 extension RuleDecision {
   package enum Verdict: Hashable, Sendable {
     case allowed, denied
-    /// No statement allowed the request, and the last one failed to evaluate.
+    /// No statement allowed the request, and the last statement failed to evaluate.
     case failed
   }
 
-  /// An evaluated `allow` statement.
+  /// An `allow` statement that was evaluated.
   package struct Statement: Hashable, Sendable {
     package var line: Int
-    /// The statement's source on one line; empty if unknown.
+    /// The source of the statement, on one line; empty if unknown.
     package var text: String
     /// Whether the condition was true; `nil` if it failed to evaluate.
     package var isTrue: Bool?
@@ -66,12 +66,12 @@ extension RuleDecision {
     }
   }
 
-  /// A part of a condition with its value.
+  /// A part of a condition, and the value that this part had.
   package struct SeenValue: Hashable, Sendable {
     package var expression: String
-    /// The value as a literal, or the reason why it is missing.
+    /// The value as a literal, or the reason why there is no value.
     package var value: String
-    /// Whether the value is missing.
+    /// Whether there is no value, because evaluating the part failed.
     package var isFailure: Bool
 
     package init(_ expression: String, _ value: String, isFailure: Bool = false) {

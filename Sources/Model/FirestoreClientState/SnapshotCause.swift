@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// The reason for a snapshot. A new cause needs a case, its texts, and the code that raises it.
+/// The reason for a snapshot. To add a cause, add a case, its texts, and the code that raises it.
 package enum SnapshotCause: Hashable, Sendable {
   /// The first snapshot of a listener.
   case listenerAdded
   case localWrite(BatchID)
   case acknowledged(BatchID)
   case rejected(BatchID, RPCStatus)
-  /// The user cancelled a write before it was sent.
+  /// The user canceled a write before it was sent.
   case cancelled(BatchID)
-  /// The backend sent changes, consistent as of this version.
+  /// The backend sent changes, which are consistent as of this version.
   case server(SnapshotVersion)
   case networkDisabled
   /// The backend cannot be reached.
   case offline
-  /// The client looked up a document that the backend no longer mentioned.
+  /// The client looked up a document that the backend no longer listed in the result.
   case limboResolved(DocumentKey)
-  /// The backend's count of documents disagreed with the cache.
+  /// The backend's document count differed from the cache's count.
   case existenceFilter
   case userChanged
   case bundleLoaded(String)
@@ -62,7 +62,7 @@ extension SnapshotCause {
     }
   }
 
-  /// Whether this device caused the snapshot, and not the backend.
+  /// Whether this device, and not the backend, caused the snapshot.
   package var isLocal: Bool {
     switch self {
     case .localWrite, .cancelled, .networkDisabled, .offline: true
@@ -70,10 +70,10 @@ extension SnapshotCause {
     }
   }
 
-  /// The maximum number of causes of a merged snapshot. The newest causes remain.
+  /// The maximum number of causes in a merged snapshot. If there are more, only the newest ones are kept.
   private static let limit = 16
 
-  /// The causes of both lists in order, without duplicates, at most sixteen.
+  /// The causes of both lists, in order and without duplicates; at most sixteen.
   package static func merging(_ earlier: [SnapshotCause], _ later: [SnapshotCause]) -> [SnapshotCause] {
     let merged = earlier.filter { !later.contains($0) } + later
     return Array(merged.suffix(limit))

@@ -4,14 +4,16 @@ package import FirestoreQuery
 
 /// A request to export documents to a file or to import a file.
 package enum TransferRequest: Hashable, Sendable {
-  /// Exports collections and documents by path, including everything below them; `nil` exports the whole database.
+  /// Exports the collections and documents at these paths, including everything below them. If `nil`, exports the whole
+  /// database.
   case export([ResourcePath]?, file: String, replaces: Bool = false)
-  /// Imports a file. Plain documents go into the collection; without a collection, each document names its path.
+  /// Imports a file. If a collection is given, its plain documents become documents of this collection. If not, each
+  /// document in the file contains its path.
   case importing(file: String, into: ResourcePath?)
-  /// Writes a bundle, which fills clients' caches without contacting the server.
+  /// Writes a bundle, which clients can load into their caches without contacting the server.
   case bundle(BundleContents, file: String, replaces: Bool = false)
-  /// Writes cached documents in the server's versions: one document, everything below a collection, or the whole cache.
-  /// The name of the file decides between a bundle and an export file for an import.
+  /// Writes the server's versions of cached documents: one document, everything below a collection, or the whole cache.
+  /// The file's name determines whether the result is a bundle or an export file that can be imported.
   case freezing(ResourcePath?, file: String, replaces: Bool = false)
 
   package var file: String {
@@ -20,8 +22,8 @@ package enum TransferRequest: Hashable, Sendable {
     }
   }
 
-  /// The same request with permission to replace the file; `nil` if it already has this permission, or if it only reads
-  /// the file.
+  /// The same request with permission to replace the file. `nil` if the request already has this permission, or if it
+  /// only reads the file.
   package var replacing: TransferRequest? {
     switch self {
     case .export(let paths, let file, false): .export(paths, file: file, replaces: true)
@@ -37,7 +39,7 @@ package enum TransferRequest: Hashable, Sendable {
 /// The documents of a bundle.
 package enum BundleContents: Hashable, Sendable {
   case documents([DocumentKey])
-  /// The result of a query, which clients load by this name.
+  /// The result of a query. Clients find the query by this name.
   case result(Query, name: String)
 }
 
@@ -48,7 +50,7 @@ package struct TransferState: Hashable, Sendable {
   /// The number of rejected documents.
   package var refused: Int
   package var perSecond: Int
-  /// The finished fraction, from 0 to 1, and the seconds left; `nil` if unknown.
+  /// The fraction that is finished, from 0 to 1, and the estimated number of seconds left; `nil` if unknown.
   package var fraction: Double?
   package var secondsLeft: Int?
 
@@ -69,7 +71,7 @@ package struct TransferState: Hashable, Sendable {
 package struct TransferSummary: Hashable, Sendable {
   package enum End: Hashable, Sendable {
     case complete, cancelled
-    /// A failure before the end, with its reason.
+    /// The transfer failed before its end; the text is the reason.
     case failed(String)
   }
 
@@ -77,11 +79,12 @@ package struct TransferSummary: Hashable, Sendable {
   package var end: End
   package var documents: Int
   package var elapsed: Duration
-  /// The first rejected documents, each with its line and the reason, and the count of all rejected documents.
+  /// Descriptions of the first rejected documents, each with its line and the reason. Also contains the count of all
+  /// rejected documents.
   package var refused: [String]
   package var refusedCount: Int
-  /// Further notes: the file with rejected documents, the position from which the transfer resumed, and the position to
-  /// resume from.
+  /// Further notes, such as the file with rejected documents, the position from which this transfer resumed, and the
+  /// position from which the next one can resume.
   package var notes: [String]
 
   package init(

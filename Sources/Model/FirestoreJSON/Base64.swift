@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Base64 (RFC 4648 §4): the standard alphabet, padded.
+/// Base64 (RFC 4648 §4) with the standard alphabet and padding.
 package enum Base64 {
   private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
   private static let padding = UInt8(ascii: "=")
@@ -20,8 +20,8 @@ package enum Base64 {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// Decodes a text.
-  /// - Returns: `nil` for other characters, missing padding, and nonzero trailing bits.
+  /// Decodes Base64 text.
+  /// - Returns: `nil` if the text contains other characters, lacks padding, or has nonzero trailing bits.
   package static func decode(_ text: String) -> [UInt8]? {
     let characters = Array(text.utf8)
     guard characters.count.isMultiple(of: 4) else { return nil }
@@ -45,8 +45,8 @@ package enum Base64 {
     return bits == 0 ? bytes : nil
   }
 
-  /// Decodes a text in the URL-safe alphabet (RFC 4648 §5), with or without padding.
-  /// - Returns: `nil` in the same cases as `decode`.
+  /// Decodes Base64 text in the URL-safe alphabet (RFC 4648 §5), with or without padding.
+  /// - Returns: `nil` if `decode` would return `nil` for the text in the standard alphabet.
   package static func decodeURL(_ text: String) -> [UInt8]? {
     var characters = text.utf8.map { character -> UInt8 in
       switch character {

@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// The human-readable JSON of Firestore values. Types that JSON has are plain JSON; the other types are objects with a
-/// single key that begins with `$`.
+/// The human-readable JSON of Firestore values. Values of types that JSON supports are written as plain JSON. Values of
+/// other types become objects with a single key that begins with `$`.
 ///
-/// A number without a point and exponent is an integer, any other number a double. The `$` objects are:
+/// A number without a decimal point or an exponent is an integer. Any other number is a double. The `$` objects are:
 ///
 ///     {"$timestamp": "2026-03-02T11:58:03.120Z"}      {"$geo": [52.37, 4.89]}
 ///     {"$ref": "users/ada"}  (or the full name)       {"$vector": [0.5, 1.0]}
 ///     {"$bytes": "aGVhcnRo"}  (base64)                {"$double": "NaN"}  ("Infinity", "-Infinity")
 ///     {"$map": {…}}  (a map that would look like one of these)
 ///
-/// and, as the value of a field only, the transforms
+/// The following transforms are also allowed, but only as the value of a field:
 ///
 ///     {"$serverTimestamp": true}   {"$increment": 1}   {"$minimum": 1}   {"$maximum": 1}
 ///     {"$arrayUnion": […]}         {"$arrayRemove": […]}
 package enum DocumentJSON {
-  /// The fields on several lines, indented by two spaces, in the UTF-8 order of names. `$` objects are on one line.
-  /// - Parameter database: the database in which references are written as paths. All other references have their full
+  /// The fields on several lines, indented by two spaces, in the UTF-8 order of names. Each `$` object is written on
+  /// one line.
+  /// - Parameter database: the database whose references are written as paths. Other references are written as full
   ///   names.
   package static func text(of fields: Fields, relativeTo database: DatabaseID? = nil) -> String {
     let writer = ValueJSONWriter(database: database)
@@ -28,14 +29,14 @@ package enum DocumentJSON {
   }
 
   /// The value on one line.
-  /// - Parameter database: the database in which references are written as paths. All other references have their full
+  /// - Parameter database: the database whose references are written as paths. Other references are written as full
   ///   names.
   package static func line(of value: Value, relativeTo database: DatabaseID? = nil) -> String {
     ValueJSONWriter(database: database).syntax(value).lineText
   }
 
   /// The fields on one line.
-  /// - Parameter database: the database in which references are written as paths. All other references have their full
+  /// - Parameter database: the database whose references are written as paths. Other references are written as full
   ///   names.
   package static func line(of fields: Fields, relativeTo database: DatabaseID? = nil) -> String {
     JSONSyntax(.object(ValueJSONWriter(database: database).members(fields))).lineText
@@ -43,8 +44,8 @@ package enum DocumentJSON {
 
   /// Reads an object as a document's fields. Transforms are returned separately. A map that contained only transforms
   /// is omitted, as in the SDKs.
-  /// - Parameter database: the database of references that are paths.
-  /// - Throws: `JSONError` with the position and the expected content.
+  /// - Parameter database: the database for references that are paths.
+  /// - Throws: `JSONError` with the position and a description of the expected content.
   package static func parse(
     _ text: String, database: DatabaseID
   ) throws(JSONError) -> (fields: Fields, transforms: [FieldTransform]) {
@@ -63,13 +64,13 @@ package enum DocumentJSON {
     return (fields, reader.transforms)
   }
 
-  /// The exact value in the same form. Unlike the other functions, it preserves the estimate of a pending server
-  /// timestamp, minus zero, and timestamps and locations that Firestore rejects.
+  /// The exact value in the same JSON form. In contrast to the other functions, this one preserves the estimates of
+  /// pending server timestamps, minus zero, and timestamps and locations that Firestore rejects.
   package static func exact(_ value: Value, relativeTo database: DatabaseID?) -> JSONSyntax {
     ValueJSONWriter(database: database, isExact: true).syntax(value)
   }
 
-  /// The exact fields of a document.
+  /// The exact fields of a document, as for `exact(_:relativeTo:)` of a value.
   package static func exact(_ fields: Fields, relativeTo database: DatabaseID?) -> JSONSyntax {
     JSONSyntax(.object(ValueJSONWriter(database: database, isExact: true).members(fields)))
   }
@@ -87,7 +88,7 @@ package enum DocumentJSON {
     try ValueJSONReader(database: database, isExact: true).value(syntax)
   }
 
-  /// Reads one value; rejects transforms.
+  /// Reads one value, and rejects transforms.
   package static func parseValue(_ text: String, database: DatabaseID) throws(JSONError) -> Value {
     let reader = ValueJSONReader(database: database)
     return try reader.value(try JSONSyntax(parsing: text))
@@ -122,7 +123,7 @@ enum TypeName: String, CaseIterable {
 
 /// Converts Firestore values to JSON.
 struct ValueJSONWriter {
-  /// The database whose references are written as paths.
+  /// The database whose references are written as paths; `nil` to write full names.
   let database: DatabaseID?
   var isExact = false
 
@@ -172,7 +173,7 @@ struct ValueJSONWriter {
     return JSONSyntax(.object([JSONSyntax.Member("time", timestamp(value.localWriteTime))] + previous))
   }
 
-  /// The text of a reference: its path within the database, or its full name, even if that looks like a path.
+  /// The text of a reference: the path within `database`, or the full name, even if the full name looks like a path.
   private func reference(_ database: DatabaseID, _ key: DocumentKey) -> String {
     database == self.database && Value(referenceName: key.path.text) == nil ? key.path.text : database.name(of: key)
   }

@@ -8,15 +8,15 @@ struct JSONParser {
 
   private let bytes: [UInt8]
   private let numbers: JSONSyntax.Numbers
-  /// Whether comments, and a comma before a closing bracket, are allowed.
+  /// Whether comments are allowed, and also a comma before a closing bracket.
   private let isCommented: Bool
-  /// The first comma before a closing bracket.
+  /// The first comma before a closing bracket, as an error; `nil` if there is none.
   private(set) var trailingComma: JSONError?
   private var position = 0
   private var line = 1
   /// The start of the current line.
   private var lineStart = 0
-  /// The number of UTF-8 continuation bytes in this line, which do not count as columns.
+  /// The number of UTF-8 continuation bytes in the current line, which do not count as columns.
   private var continuationBytes = 0
 
   init(_ text: String, _ numbers: JSONSyntax.Numbers = .exact, isCommented: Bool = false) {
@@ -76,11 +76,11 @@ struct JSONParser {
     return members
   }
 
-  /// The maximum member count for which each name is compared with all earlier names.
+  /// The maximum number of members in an object for which each name is compared with all earlier names.
   private static let few = 16
 
-  /// Rejects duplicate names. Sorts long lists by bytes instead of hashing the names, because names are only duplicates
-  /// if their bytes are equal.
+  /// Rejects duplicate names. Sorts long lists by bytes instead of hashing the names, because two names are duplicates
+  /// only if their bytes are equal.
   private func refuseDuplicates(
     _ members: [JSONSyntax.Member], _ places: [(line: Int, column: Int)]
   ) throws(JSONError) {
@@ -201,7 +201,7 @@ struct JSONParser {
   }
 
   /// Skips the unescaped bytes of a string.
-  /// - Returns: the position of the first byte.
+  /// - Returns: the position of the first skipped byte.
   private mutating func takePlain() -> Int {
     let start = position
     let (end, continuations) = bytes.withUnsafeBufferPointer { bytes in
@@ -240,7 +240,8 @@ struct JSONParser {
     }
   }
 
-  /// The UTF-8 of an escape `\uXXXX`, or of two escapes that form a surrogate pair. The caller has read the first `\u`.
+  /// The UTF-8 bytes for an escape `\uXXXX`, or for two escapes that form a surrogate pair. The caller has already read
+  /// the first `\u`.
   private mutating func escapedScalar(at here: JSONError) throws(JSONError) -> String.UTF8View {
     func unpaired() -> JSONError {
       JSONError(
@@ -279,7 +280,7 @@ struct JSONParser {
 
   private func error(_ reason: String) -> JSONError { JSONError(line: line, column: column, reason: reason) }
 
-  /// The text at the current position, for messages.
+  /// A description of the text at the current position, for error messages.
   private var found: String {
     guard let byte = current else { return "the end of the text" }
     if byte.isLetter {
@@ -297,7 +298,7 @@ struct JSONParser {
     return true
   }
 
-  /// Accepts a bracket after a comma, if comments are allowed.
+  /// Accepts a closing bracket after a comma if comments are allowed.
   private mutating func takeAfterComma(_ bracket: UInt8) -> Bool {
     guard isCommented, current == bracket else { return false }
     let sign = bracket == UInt8(ascii: "}") ? "}" : "]"
@@ -305,8 +306,8 @@ struct JSONParser {
     return take(bracket)
   }
 
-  /// Skips whitespace, and comments where they are allowed. Lines end with a line feed, optionally after a carriage
-  /// return.
+  /// Skips whitespace and, where they are allowed, comments. A line ends with a line feed, which a carriage return may
+  /// precede.
   private mutating func skipWhitespace() {
     while let byte = current {
       switch byte {
@@ -325,7 +326,7 @@ struct JSONParser {
     continuationBytes = 0
   }
 
-  /// - Returns: whether there was a whole comment. If not, the position is unchanged.
+  /// - Returns: whether a complete comment was skipped. If not, the position is unchanged.
   private mutating func skipComment() -> Bool {
     let rest = bytes[(position + 1)...]
     guard let second = rest.first else { return false }

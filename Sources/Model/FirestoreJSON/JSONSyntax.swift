@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A parsed JSON value. It preserves whether numbers are integers, the order of members, and the position of each
-/// value.
+/// A parsed JSON value. It preserves the order of members, the position of each value, and whether numbers are
+/// integers.
 package struct JSONSyntax: Sendable {
   package enum Kind: Sendable {
     case null
     case boolean(Bool)
-    /// A number without a fraction and an exponent.
+    /// A number without a fraction and without an exponent.
     case integer(Int64)
     case double(Double)
     case string(String)
@@ -26,7 +26,7 @@ package struct JSONSyntax: Sendable {
   }
 
   package var kind: Kind
-  /// The first line of the value; 0 for a value that was not parsed from a text.
+  /// The first line of the value; 0 if the value was not parsed from a text.
   package var line: Int
   package var column: Int
 
@@ -36,23 +36,24 @@ package struct JSONSyntax: Sendable {
     self.column = column
   }
 
-  /// The handling of integers beyond 64 bits, and of minus zero.
+  /// Determines how integers beyond 64 bits and minus zero are parsed.
   package enum Numbers: Sendable {
     /// Integers beyond 64 bits are rejected, and `-0` is the integer zero.
     case exact
-    /// Integers beyond 64 bits and minus zero become doubles, as JavaScript writes them.
+    /// Integers beyond 64 bits and minus zero become doubles, as in JavaScript.
     case ofAnySize
   }
 
-  /// Parses a whole text as one value, strictly by RFC 8259. Rejects duplicate names and deep nesting.
+  /// Parses a whole text as one value, strictly according to RFC 8259. Rejects duplicate names and deep nesting.
   package init(parsing text: String, numbers: Numbers = .exact) throws(JSONError) {
     var parser = JSONParser(text, numbers)
     self = try parser.document()
   }
 
-  /// Parses a configuration file: JSON with comments (`//`, `/* */`) and commas before closing brackets, after an
-  /// optional byte order mark.
-  /// - Returns: the value, and the first comma before a closing bracket as an error, since some readers reject it.
+  /// Parses a configuration file: JSON that may contain comments (`//`, `/* */`), commas before closing brackets, and a
+  /// byte order mark at the start.
+  /// - Returns: the value. Also, as an error, the first comma before a closing bracket, because some readers reject
+  ///   such commas.
   package static func commented(_ text: String) throws(JSONError) -> (value: JSONSyntax, trailingComma: JSONError?) {
     var parser = JSONParser(text, isCommented: true)
     let value = try parser.document()
@@ -75,7 +76,7 @@ package struct JSONSyntax: Sendable {
     }
   }
 
-  /// The member of an object; `nil` if it is missing or the value is not an object.
+  /// The value of an object's member; `nil` if the member is missing or this value is not an object.
   package subscript(name: String) -> JSONSyntax? {
     guard case .object(let members) = kind else { return nil }
     return members.first { $0.name.utf8.elementsEqual(name.utf8) }?.value
@@ -90,8 +91,9 @@ extension JSONSyntax {
     return text
   }
 
-  /// The value on several lines, indented by two spaces a level.
-  /// - Parameter isCompact: selects the objects and arrays to write on one line; empty ones always are.
+  /// The value on several lines, indented by two spaces per level.
+  /// - Parameter isCompact: selects the objects and arrays that are written on one line. Empty ones are always written
+  ///   on one line.
   package func prettyText(isCompact: (JSONSyntax) -> Bool = { _ in false }) -> String {
     var text = ""
     writePretty(to: &text, indent: "", isCompact: isCompact)
@@ -169,11 +171,11 @@ extension JSONSyntax {
   }
 }
 
-/// An error with its position: text that is not JSON, or JSON with unexpected content.
+/// An error at a position: the text is not valid JSON, or the JSON has unexpected content.
 package struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The line, from 1.
+  /// The line number, from 1.
   package var line: Int
-  /// The column, from 1, in Unicode scalars.
+  /// The column in Unicode scalars, from 1.
   package var column: Int
   package var reason: String
 
@@ -183,6 +185,6 @@ package struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
     self.reason = reason
   }
 
-  /// The position and the reason: `line 3, column 14: …`
+  /// The position and the reason, such as `line 3, column 14: …`.
   package var description: String { "line \(line), column \(column): \(reason)" }
 }

@@ -3,7 +3,7 @@ import FirestoreModel
 
 /// Converts JSON to Firestore values, and collects the transforms among the fields.
 struct ValueJSONReader {
-  /// The database of references that are paths.
+  /// The database for references that are paths.
   let database: DatabaseID
   let isExact: Bool
   private(set) var transforms: [FieldTransform] = []
@@ -15,7 +15,7 @@ struct ValueJSONReader {
 
   // MARK: Fields
 
-  /// The members as fields. Transforms at any depth of maps are added to `transforms` instead.
+  /// The members as fields. Transforms, at any depth of nested maps, are added to `transforms` instead.
   mutating func fields(_ members: [JSONSyntax.Member], at parent: FieldPath?) throws(JSONError) -> Fields {
     var entries: [Fields.Entry] = []
     for member in members {
@@ -26,7 +26,7 @@ struct ValueJSONReader {
   }
 
   /// Reads one field.
-  /// - Returns: `nil` for a transform, and for a map that contained only transforms.
+  /// - Returns: `nil` if the field is a transform, or a map that contained only transforms.
   private mutating func field(_ syntax: JSONSyntax, at path: FieldPath) throws(JSONError) -> Value? {
     guard case .object(let members) = syntax.kind else { return try value(syntax) }
     var content = members
@@ -72,7 +72,7 @@ struct ValueJSONReader {
 
   // MARK: Values
 
-  /// A value that must not contain a transform.
+  /// Reads a value, which must not contain a transform.
   func value(_ syntax: JSONSyntax) throws(JSONError) -> Value {
     switch syntax.kind {
     case .null: return .null
@@ -107,7 +107,7 @@ struct ValueJSONReader {
     return members
   }
 
-  /// The type and content of a `$` object; `nil` for any other value.
+  /// The type and content of a `$` object; `nil` if the value is not a `$` object.
   private func typed(_ syntax: JSONSyntax) throws(JSONError) -> (TypeName, JSONSyntax)? {
     guard case .object(let members) = syntax.kind, members.count == 1, TypeName.looksLikeOne(members[0].name) else {
       return nil
@@ -215,7 +215,7 @@ struct ValueJSONReader {
     return values
   }
 
-  /// A number as a double. An integer literal is accepted too, because only doubles are valid here.
+  /// Reads a number as a double. Also accepts an integer literal, because only doubles are valid in this position.
   private func coordinate(_ syntax: JSONSyntax) throws(JSONError) -> Double? {
     switch try value(syntax) {
     case .integer(let value): Double(value)

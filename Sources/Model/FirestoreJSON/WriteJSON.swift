@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// The human-readable JSON of writes: an array with one object for each document, or a single object.
+/// The human-readable JSON of writes: an array that contains one object for each document, or a single object.
 ///
 ///     {"set": "orders/a", "data": {…}}                             replaces the document
 ///     {"update": "orders/a", "data": {"shipTo.city": "Delft"}}     changes fields of a document that exists
@@ -12,17 +12,18 @@ package import FirestoreModel
 /// `"transform": {"total": {"$increment": 1}}` lists field paths with the transforms that the backend applies.
 /// `"exists": false` and `"updateTime": "2026-03-02T11:58:03Z"` are conditions on the document.
 package enum WriteJSON {
-  /// The text of mutations.
-  /// - Parameter database: the database in which references are written as paths.
+  /// The JSON text for mutations.
+  /// - Parameter database: the database whose references are written as paths.
   package static func text(of mutations: [Mutation], relativeTo database: DatabaseID? = nil) -> String {
     let writer = ValueJSONWriter(database: database)
     let writes = mutations.map { JSONSyntax(.object(members(of: $0, writer))) }
     return JSONSyntax(.array(writes)).prettyText { $0.isTypeObject } + "\n"
   }
 
-  /// Reads a text as mutations.
-  /// - Parameter database: the database of references that are paths.
-  /// - Throws: `JSONError` with the position and the expected content, also for a text without writes.
+  /// Reads mutations from a JSON text.
+  /// - Parameter database: the database for references that are paths.
+  /// - Throws: `JSONError` with the position and a description of the expected content. Also throws if the text
+  ///   contains no writes.
   package static func parse(_ text: String, database: DatabaseID) throws(JSONError) -> [Mutation] {
     let syntax = try JSONSyntax(parsing: text)
     guard case .array(let elements) = syntax.kind else { return [try mutation(syntax, database)] }
@@ -32,7 +33,7 @@ package enum WriteJSON {
     return mutations
   }
 
-  /// One mutation in the same form, with exact values (`DocumentJSON.exact`).
+  /// One mutation in the same JSON form, with exact values (`DocumentJSON.exact`).
   package static func exact(_ mutation: Mutation, relativeTo database: DatabaseID?) -> JSONSyntax {
     JSONSyntax(.object(members(of: mutation, ValueJSONWriter(database: database, isExact: true))))
   }
@@ -208,7 +209,7 @@ package enum WriteJSON {
 }
 
 extension JSONSyntax {
-  /// Whether the value is a `$` object of a type with short content.
+  /// Whether the value is a `$` object whose content is short because of its type.
   var isTypeObject: Bool {
     guard case .object(let members) = kind, members.count == 1 else { return false }
     return TypeName(rawValue: members[0].name).map { $0 != .map } ?? false

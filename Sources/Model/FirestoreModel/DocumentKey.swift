@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The path of a document within its database. Keys have the order of `__name__`.
+/// The path of a document within its database. Keys are ordered like `__name__`.
 package struct DocumentKey: Hashable, Comparable, Sendable {
   package let path: ResourcePath
 
-  /// Creates the key of a path.
+  /// Creates the key for a path.
   /// - Returns: `nil` unless `path` has an even, positive number of segments.
   package init?(_ path: ResourcePath) {
     guard path.isDocument else { return nil }
@@ -13,12 +13,12 @@ package struct DocumentKey: Hashable, Comparable, Sendable {
 
   package init?(_ text: String) { self.init(ResourcePath(text)) }
 
-  /// Creates the key of a path that is known to be a document's path, such as a path from storage.
+  /// Creates the key of a path that is known to be a document path, such as a path read from storage.
   package init(unchecked path: ResourcePath) { self.path = path }
 
   package var collection: ResourcePath { path.parent }
   package var documentID: String { path.last }
-  /// The id of the collection that contains the document. Collection group queries match it.
+  /// The id of the collection that contains the document. Collection group queries select documents by this id.
   package var collectionGroup: String { path.parent.last }
 
   package static func < (left: DocumentKey, right: DocumentKey) -> Bool { left.path < right.path }
@@ -39,8 +39,8 @@ package struct DatabaseID: Hashable, Sendable {
     self.database = database
   }
 
-  /// Parses the name of a database.
-  /// - Parameter name: `projects/P/databases/D`
+  /// Parses the full name of a database.
+  /// - Parameter name: a name of the form `projects/P/databases/D`.
   package init?(name: String) {
     let parts = name.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map { Substring($0) }
     guard parts.count == 4, parts[0] == "projects", parts[2] == "databases", !parts[1].isEmpty, !parts[3].isEmpty
@@ -48,12 +48,12 @@ package struct DatabaseID: Hashable, Sendable {
     self.init(project: String(parts[1]), database: String(parts[3]))
   }
 
-  /// The name, `projects/P/databases/D`.
+  /// The full name of the database, `projects/P/databases/D`.
   package var name: String { "projects/\(project)/databases/\(database)" }
-  /// The name of the root, `projects/P/databases/D/documents`.
+  /// The full name of the root, `projects/P/databases/D/documents`.
   package var documentsName: String { name + "/documents" }
   package func name(of key: DocumentKey) -> String { documentsName + "/" + key.path.text }
-  /// The name of the root, or of the document or collection at a path below it.
+  /// The full name of the root, or of the document or collection at a path below the root.
   package func name(of path: ResourcePath) -> String { path.isRoot ? documentsName : documentsName + "/" + path.text }
 
   package static func == (left: DatabaseID, right: DatabaseID) -> Bool {
@@ -66,20 +66,20 @@ package struct DatabaseID: Hashable, Sendable {
   }
 }
 
-/// The form of document names in messages: full names in one database, or only paths.
+/// The form that document names have in messages: either full names within one database, or only paths.
 package struct DocumentNames: Sendable {
-  /// Only paths, as a cache stores them.
+  /// Uses only paths, as a cache stores them.
   package static let relative = DocumentNames(prefix: "")
 
   private let prefix: [UInt8]
 
   private init(prefix: String) { self.prefix = [UInt8](prefix.utf8) }
 
-  /// The full names of one database, `projects/P/databases/D/documents/…`.
+  /// Uses the full names of one database, `projects/P/databases/D/documents/…`.
   package init(_ database: DatabaseID) { self.init(prefix: database.documentsName + "/") }
 
-  /// The key of a name.
-  /// - Throws: an error for a name that is not in the database or that is not a document's name.
+  /// The key for a name in this form.
+  /// - Throws: an error if the name is not in the database or is not a document's name.
   package func key(_ name: UnsafeRawBufferPointer) throws(WireError) -> DocumentKey {
     guard name.count > prefix.count, hasPrefix(name) else {
       let (name, root) = (String(decoding: name, as: UTF8.self), String(decoding: prefix, as: UTF8.self))
@@ -133,7 +133,7 @@ package struct DocumentNames: Sendable {
   }
 }
 
-/// The automatic ids of new documents: 20 letters and digits, about 119 bits, as in every SDK.
+/// Generates ids for new documents: 20 letters and digits (about 119 random bits), as in every SDK.
 package enum AutomaticID {
   package static let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 

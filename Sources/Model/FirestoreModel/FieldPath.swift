@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The path of a field, possibly inside maps. Its segments are in order from the outermost map inward.
+/// The path of a field, possibly inside maps. The segments are ordered from the outermost map inward.
 package struct FieldPath: Sendable {
   package let segments: [String]
 
   /// Creates a path from segments, outermost first. Use `init(validating:)` for external text.
-  /// - Precondition: at least one segment, none of them empty.
+  /// - Precondition: there is at least one segment, and no segment is empty.
   package init(segments: [String]) { self.segments = segments }
 
-  /// Creates a path of one segment. A dot in it is part of the name.
+  /// Creates a path that consists of one segment. A dot in this segment is part of the name.
   package init(_ segment: String) { segments = [segment] }
 
   /// The document's own name: `__name__`.
@@ -36,7 +36,8 @@ extension FieldPath: Hashable, Comparable {
     for segment in segments { segment.hashUTF8(into: &hasher) }
   }
 
-  /// The hash for dictionaries of paths. Bypasses the standard hasher, which takes longer than the rest of a lookup.
+  /// The hash of the path, for use in dictionaries. Does not use the standard hasher, which takes longer than the rest
+  /// of a lookup.
   package func _rawHashValue(seed: Int) -> Int {
     var hash = seed
     for segment in segments { hash = segment.withUTF8Bytes { ByteHash.of(UnsafeRawBufferPointer($0), seed: hash) } }
@@ -53,13 +54,13 @@ extension FieldPath: Hashable, Comparable {
 }
 
 extension FieldPath {
-  /// The maximum size in bytes of a field name, and of a whole field path (PROTOCOL §3.10).
+  /// The maximum size in bytes, both of a field name and of a whole field path (PROTOCOL §3.10).
   package static let byteLimit = 1500
 
-  /// Parses dotted text from a user. A segment that contains a dot, a back-quote or one of `~*/[]` needs back-quotes.
-  /// Within back-quotes, a backslash escapes a back-quote or a backslash.
-  /// - Throws: an error for an empty path or segment, an unquoted `~*/[]`, wrong quoting, a reserved name (`__x__`,
-  ///   except `__name__` alone) and a path or name that is too long.
+  /// Parses dotted text that a user entered. A segment that contains a dot, a back-quote or one of `~*/[]` needs
+  /// back-quotes. Within back-quotes, a backslash escapes a back-quote or a backslash.
+  /// - Throws: an error for an empty path or segment, an unquoted `~*/[]`, wrong quoting, or a path or name that is too
+  ///   long. Also for a reserved name (`__x__`), except if the whole path is `__name__`.
   package init(validating text: String) throws(ModelError) {
     self = try Self.parse(text) { segment in
       segment.utf8.contains(where: "~*/[]".utf8.contains)
@@ -67,7 +68,7 @@ extension FieldPath {
     }
   }
 
-  /// Parses text from the wire by the backend's rules, which are stricter: an unquoted segment consists of ASCII
+  /// Parses text from the wire by the backend's rules. These rules are stricter: an unquoted segment consists of ASCII
   /// letters, digits and underscores, and does not start with a digit.
   package init(wireText text: String) throws(ModelError) {
     self = try Self.parse(text) { segment in
@@ -75,8 +76,8 @@ extension FieldPath {
     }
   }
 
-  /// Parses text from `canonicalText`, such as stored text. Does not check names.
-  /// - Throws: an error only for invalid quoting and empty segments.
+  /// Parses text that `canonicalText` produced, such as stored text. Does not check the names.
+  /// - Throws: an error only if the quoting is invalid or a segment is empty.
   package init(canonicalText text: String) throws(ModelError) {
     self.init(segments: text.isPlainName ? [text] : try Self.split(text) { _ in nil })
   }
@@ -96,7 +97,7 @@ extension FieldPath {
     .joined(separator: ".")
   }
 
-  /// The reason why the path cannot name a field in a write or query; `nil` if it can.
+  /// The reason why the path cannot name a field in a write or a query; `nil` if it can.
   package var objection: String? {
     if isDocumentID { return nil }
     var total = segments.count - 1
@@ -165,7 +166,7 @@ extension FieldPath {
 }
 
 extension String {
-  /// Whether the name needs no back-quotes: `[A-Za-z_][A-Za-z0-9_]*`.
+  /// Whether the name needs no back-quotes, which means that it matches `[A-Za-z_][A-Za-z0-9_]*`.
   fileprivate var isPlainName: Bool {
     withUTF8Bytes { bytes in
       guard let first = bytes.first, !(48...57).contains(first) else { return false }

@@ -13,7 +13,7 @@ package struct RPCStatus: Error, Hashable, Sendable, CustomStringConvertible {
   package var code: StatusCode
   package var message: String
   /// `true` if the peer does not speak the protocol, for example because another kind of server uses the port; `nil` if
-  /// it may speak it.
+  /// the peer may speak it.
   package var isForeign: Bool?
 
   package init(_ code: StatusCode, _ message: String, isForeign: Bool? = nil) {
@@ -26,7 +26,7 @@ package struct RPCStatus: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension StatusCode {
-  /// The name as the documentation spells it: `permission-denied`.
+  /// The name as in the documentation, such as `permission-denied`.
   package var name: String {
     switch self {
     case .ok: "ok"
@@ -49,8 +49,8 @@ extension StatusCode {
     }
   }
 
-  /// Whether the same write can never succeed when it is repeated (SDK: Datastore.IsPermanentWriteError). Aborted
-  /// writes are retried.
+  /// Whether the same write can never succeed, however often it is repeated (SDK: Datastore.IsPermanentWriteError).
+  /// Aborted writes are retried.
   package var isPermanentForWrites: Bool {
     switch self {
     case .invalidArgument, .notFound, .alreadyExists, .permissionDenied, .failedPrecondition, .outOfRange,
@@ -61,8 +61,8 @@ extension StatusCode {
   }
 }
 
-/// The error for a text or value that is not a valid Firestore path, field, value or write: `invalid-argument` for user
-/// input, `data-loss` for unreadable stored bytes.
+/// The error for a text or value that is not a valid Firestore path, field, value or write. The code is
+/// `invalid-argument` for user input, and `data-loss` for unreadable stored bytes.
 package struct ModelError: Error, Hashable, Sendable, CustomStringConvertible {
   package var code: StatusCode
   package var message: String

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Slash-separated segments relative to the root of a database: `rooms/r1/messages`. A document path has an even,
-/// positive number of segments. A collection path has an odd number of segments. The root has none.
+/// A path relative to the root of a database, which consists of slash-separated segments: `rooms/r1/messages`. A
+/// document path has an even, positive number of segments. A collection path has an odd number of segments. The root
+/// has no segments.
 ///
-/// Paths are ordered by UTF-8 bytes, except that numeric ids (`__id7__`) come before all others, by number.
+/// Paths are ordered by UTF-8 bytes, except that numeric ids (`__id7__`) come before all other ids and are ordered by
+/// number.
 package struct ResourcePath: Sendable {
   /// The segments joined by slashes; empty for the root.
   package let text: String
-  /// The hash of the text. Dictionaries of paths need it for each lookup and whenever they grow. It also shows that
-  /// most unequal paths differ without reading their texts, which are usually not in the CPU cache.
+  /// The hash of the text. Dictionaries of paths need the hash for each lookup and whenever they grow. Comparing hashes
+  /// also detects most unequal paths without reading their texts, which are usually not in the CPU cache.
   private let textHash: UInt64
 
   /// Creates a path without checking it. Use `init(validating:)` for external text.
@@ -39,8 +41,9 @@ package struct ResourcePath: Sendable {
     return text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map { Substring($0) }
   }
 
-  /// Finds the ends of the segments, in UTF-8 bytes; each segment begins one byte after the end of the previous one.
-  /// - Parameter ends: receives the ends, which replace its old content.
+  /// Finds the ends of the segments, as offsets in UTF-8 bytes. Each segment begins one byte after the end of the
+  /// previous one.
+  /// - Parameter ends: receives the ends; its previous content is discarded.
   package func findSegments(_ ends: inout [Int]) {
     ends.removeAll(keepingCapacity: true)
     if text.isEmpty { return }
@@ -50,12 +53,12 @@ package struct ResourcePath: Sendable {
     }
   }
 
-  /// The segment at this byte range.
+  /// The segment in this byte range.
   package func segment(_ range: Range<Int>) -> String {
     text.withUTF8Bytes { String(decoding: UnsafeBufferPointer(rebasing: $0[range]), as: UTF8.self) }
   }
 
-  /// Whether the segment at this byte range equals another.
+  /// Whether the segment in this byte range equals `other`.
   package func isSegment(_ range: Range<Int>, _ other: String) -> Bool {
     text.withUTF8Bytes { bytes in
       other.withUTF8Bytes { other in
@@ -73,7 +76,7 @@ package struct ResourcePath: Sendable {
   /// Whether the path is a collection path.
   package var isCollection: Bool { !count.isMultiple(of: 2) }
 
-  /// The last segment, empty for the root.
+  /// The last segment; empty for the root.
   package var last: String {
     text.withUTF8Bytes { bytes in
       guard let slash = Self.lastSlash(bytes) else { return text }
@@ -81,7 +84,7 @@ package struct ResourcePath: Sendable {
     }
   }
 
-  /// The path without its last segment; the root's parent is the root.
+  /// The path without its last segment. The parent of the root is the root.
   package var parent: ResourcePath {
     text.withUTF8Bytes { bytes in
       guard let slash = Self.lastSlash(bytes) else { return .root }
@@ -122,7 +125,7 @@ package struct ResourcePath: Sendable {
     }
   }
 
-  /// Whether the path is the path of a document directly inside a collection with this id. The collection may be at any
+  /// Whether the path names a document that is directly inside a collection with this id. The collection may be at any
   /// depth.
   package func isInCollection(withID id: String) -> Bool {
     text.withUTF8Bytes { bytes in
@@ -142,7 +145,8 @@ extension ResourcePath: Hashable {
 
   package func hash(into hasher: inout Hasher) { hasher.combine(textHash) }
 
-  /// The hash for dictionaries of paths. Bypasses the standard hasher, which takes longer than the rest of a lookup.
+  /// The hash of the path, for use in dictionaries. Does not use the standard hasher, which takes longer than the rest
+  /// of a lookup.
   package func _rawHashValue(seed: Int) -> Int { ByteHash.of(textHash, seed: seed) }
 }
 
@@ -150,10 +154,10 @@ extension ResourcePath: CustomStringConvertible {
   package var description: String { text }
 }
 
-/// The order of numeric ids (`__id7__`) among the segments of paths. Document names always order them by number. In
-/// reference *values*, the server also orders them by number, but the client SDKs compare them as text.
+/// The order of numeric ids (`__id7__`) among the segments of paths. In document names, they are always ordered by
+/// number. In reference *values*, the server also orders them by number, but the client SDKs compare them as text.
 package enum NumericIDOrder: Sendable {
-  /// Numeric ids come before all others and are ordered by number.
+  /// Numeric ids come before all other ids and are ordered by number.
   case byNumber
   /// Numeric ids are compared by UTF-8 bytes, like all other ids.
   case asText
@@ -162,11 +166,11 @@ package enum NumericIDOrder: Sendable {
 extension ResourcePath: Comparable {
   package static func < (left: ResourcePath, right: ResourcePath) -> Bool { left.compare(right) == .ascending }
 
-  /// Compares segment by segment. Numeric ids (`__id7__`) come first, by number; other ids are compared by UTF-8. If
-  /// one path is a prefix of the other, it comes first.
+  /// Compares segment by segment. Numeric ids (`__id7__`) come first and are ordered by number. Other ids are compared
+  /// by their UTF-8 bytes. If one path is a prefix of the other, the prefix comes first.
   package func compare(_ other: ResourcePath) -> Ordering { compare(other, .byNumber) }
 
-  /// Compares segment by segment, with numeric ids as requested.
+  /// Compares segment by segment, and orders numeric ids in the requested way.
   package func compare(_ other: ResourcePath, _ numericIDs: NumericIDOrder) -> Ordering {
     text.withUTF8Bytes { left in
       other.text.withUTF8Bytes { right in Self.compare(left, right, numericIDs) }
@@ -213,14 +217,14 @@ extension ResourcePath: Comparable {
 }
 
 extension StringProtocol {
-  /// Whether the name has the form `__…__` with text in between, which Firestore reserves.
+  /// Whether the name has the form `__…__`, with text in between. Firestore reserves such names.
   @inlinable package var isReservedName: Bool {
     utf8.count > 4 && utf8.starts(with: "__".utf8) && utf8.suffix(2).elementsEqual("__".utf8)
   }
 }
 
 extension String {
-  /// Whether this is a numeric document id, `__id<int64>__`. Its form is reserved, but it is valid.
+  /// Whether this is a numeric document id, `__id<int64>__`. Such an id is valid although its form is reserved.
   package var isNumericID: Bool { withUTF8Bytes { ResourcePath.numericID($0) != nil } }
 }
 
@@ -233,8 +237,9 @@ extension ResourcePath {
   package static let collectionDepthLimit = 100
 
   /// Reads and checks external text.
-  /// - Throws: an error with the path and the reason. Invalid are: empty text, a slash at the start or end, an empty
-  ///   segment, `.` and `..`, a reserved id (`__x__`, except numeric document ids), and a path or id that is too long.
+  /// - Throws: an error with the path and the reason. The following are invalid: empty text, a slash at the start or
+  ///   end, an empty segment, `.` and `..`, a reserved id (`__x__`, except numeric document ids), and a path or id that
+  ///   is too long.
   package init(validating text: String) throws(ModelError) {
     func fail(_ reason: String) -> ModelError { ModelError("The path \"\(text)\" is invalid: \(reason)") }
 
@@ -273,7 +278,7 @@ extension ResourcePath {
 
 extension DocumentKey {
   /// Reads and checks external text.
-  /// - Throws: `invalid-argument` with the path if it is not a document path.
+  /// - Throws: `invalid-argument`, with the path, if the text is not a document path.
   package init(validating text: String) throws(ModelError) {
     let path = try ResourcePath(validating: text)
     guard path.isDocument else {

@@ -18,11 +18,11 @@ package struct Aggregation: Hashable, Sendable {
   }
 }
 
-/// Computes aggregations over a query's documents by the backend's rules (PROTOCOL §3.9). A document is included if it
-/// has every field that is summed or averaged. The backend orders the query by these fields before it applies the
-/// limit, unless the query has cursors, which refer to its own orderings.
+/// Computes aggregations over a query's documents by the backend's rules (PROTOCOL §3.9). A document is included only
+/// if it has every field that is summed or averaged. Before the backend applies the limit, it orders the query by these
+/// fields. The exception is a query with cursors, because cursors refer to the query's own orderings.
 package struct DocumentAggregation: Sendable {
-  /// The query for the documents that `values` needs. It may differ from the original query.
+  /// The query whose documents `values` needs. It may differ from the original query.
   package let query: Query
   private let aggregations: [Aggregation]
   private let paths: [FieldPath]
@@ -46,7 +46,7 @@ package struct DocumentAggregation: Sendable {
     self.query = query
   }
 
-  /// The documents to include, out of the query's documents in its order.
+  /// Selects the documents to include. The parameter contains the query's documents, in the query's order.
   package func counted(of documents: [Document]) -> ArraySlice<Document> {
     let counted = paths.isEmpty ? documents : documents.filter { document in paths.allSatisfy { document[$0] != nil } }
     guard let limit else { return counted[...] }
@@ -60,8 +60,8 @@ package struct DocumentAggregation: Sendable {
 }
 
 extension Query {
-  /// Adds orderings by the paths, before the ordering by id. For limit-to-last they are descending, because the backend
-  /// reverses the query.
+  /// Adds orderings by the paths, before the ordering by id. For limit-to-last, the added orderings are descending,
+  /// because the backend reverses the query.
   fileprivate mutating func implyOrder(by paths: [FieldPath]) {
     var orderings = orderBy
     for path in paths where !orderings.contains(where: { $0.path == path }) {
@@ -76,13 +76,13 @@ extension Aggregation {
   /// The maximum number of aggregations in one request (PROTOCOL §3.9).
   package static let maximumCount = 5
 
-  /// The field that a document must have to be included; `nil` for `count`.
+  /// The field that a document must have in order to be included; `nil` for `count`.
   package var path: FieldPath? { function.path }
 
-  /// Computes the results by alias over the documents that the query matches (PROTOCOL §3.9).
+  /// Computes the results, by alias, over the documents that the query matches (PROTOCOL §3.9).
   ///
-  /// A document without the field of any sum or average is excluded from all results, including counts. The caller must
-  /// already have applied limit and cursors, in the order of `Target.implyingOrder(of:)`.
+  /// If a document lacks a field that is summed or averaged, it is excluded from all results, including counts. The
+  /// caller must already have applied the limit and the cursors, in the order of `Target.implyingOrder(of:)`.
   package static func evaluate(
     _ aggregations: [Aggregation], over documents: some Sequence<Document>
   ) -> [String: Value] {
@@ -92,7 +92,7 @@ extension Aggregation {
   }
 }
 
-/// Computes aggregations over a sequence of documents without storing the documents.
+/// Computes aggregations over a sequence of documents, without storing the documents.
 package struct AggregationFigures {
   private let aliases: [String]
   private let paths: [FieldPath]
@@ -117,8 +117,9 @@ package struct AggregationFigures {
 }
 
 extension Target {
-  /// The target with the orderings that sums and averages imply: ascending by their fields, before `__name__`. These
-  /// orderings decide which documents the limit admits (PROTOCOL §3.9).
+  /// A copy of the target that includes the orderings implied by sums and averages. They are ascending, by the summed
+  /// and averaged fields, and come before `__name__`. These orderings determine which documents are within the limit
+  /// (PROTOCOL §3.9).
   package func implyingOrder(of aggregations: [Aggregation]) -> Target {
     var target = self
     for path in aggregations.compactMap(\.path) where !target.orderBy.contains(where: { $0.path == path }) {
@@ -132,8 +133,8 @@ extension Target {
 private struct Accumulator {
   let function: Aggregation.Function
   private var count: Int64 = 0
-  /// The sum of integers. It is wide enough for the sum of all 64-bit integers that fit into memory, so only the final
-  /// result can overflow.
+  /// The sum of integers. This type is wide enough to add up as many 64-bit integers as fit into memory, so only the
+  /// conversion of the final result can overflow.
   private var integers: Int128 = 0
   private var doubles: Double?
 

@@ -5,12 +5,12 @@ package import FirestoreModel
 package struct DocumentChange: Equatable, Sendable {
   package enum Kind: Int, Hashable, Sendable {
     case removed, added, modified
-    /// Only the pending-write flag changed.
+    /// Only the flag for pending writes changed.
     case metadata
   }
 
   package var kind: Kind
-  /// The document's new state; for a removed document, its last state in the view.
+  /// The document's new state. For a removed document, its last state in the view.
   package var document: Document
 
   package init(kind: Kind, document: Document) {
@@ -19,12 +19,12 @@ package struct DocumentChange: Equatable, Sendable {
   }
 }
 
-/// The difference between two snapshots, by document. Two changes of one document are merged into one. Unread snapshots
-/// are merged in the same way (SDK: DocumentViewChangeSet).
+/// The difference between two snapshots, by document. If a document changes twice, the two changes are merged into one.
+/// This type is also used to merge unread snapshots (SDK: DocumentViewChangeSet).
 package struct DocumentChangeSet: Sendable {
-  /// The only change, which is the usual case. A dictionary would cost more than all other work.
+  /// The change, if there is only one, which is the usual case. A dictionary would cost more than all other work.
   private var only: DocumentChange?
-  /// All changes, if there are several.
+  /// All changes, if there are several; otherwise empty.
   private var byKey: [DocumentKey: DocumentChange] = [:]
 
   package init() {}
@@ -63,15 +63,15 @@ package struct DocumentChangeSet: Sendable {
     }
   }
 
-  /// The changes: removed, added, modified, metadata; each kind in query order.
+  /// The changes in this order: removed, added, modified, metadata. Each kind is in query order.
   package func changes(orderedBy query: Query) -> [DocumentChange] {
     count < 2 ? few : changes(orderedBy: query.orderBy)
   }
 
-  /// At most one change.
+  /// The changes, if there is at most one.
   private var few: [DocumentChange] { only.map { [$0] } ?? Array(byKey.values) }
 
-  /// The changes: removed, added, modified, metadata; each kind in this order.
+  /// The changes in this order: removed, added, modified, metadata. Each kind is sorted by `orderBy`.
   package func changes(orderedBy orderBy: [OrderBy]) -> [DocumentChange] {
     if count < 2 { return few }
     if let kind = byKey.first?.value.kind, byKey.allSatisfy({ $0.value.kind == kind }) {

@@ -4,13 +4,13 @@ import HashTreeCollections
 
 /// The documents of a view in query order.
 ///
-/// A value type whose copies share structure, so that a snapshot can contain the set before and after a change at the
-/// cost of the change. Documents are stored in sorted chunks (`SortedDocuments`). If they are not ordered only by keys,
-/// there is also a persistent hash tree by key. Finding, inserting and removing a document costs O(log n) comparisons
-/// and the copy of one chunk.
+/// Copies of this value type share structure. A snapshot can therefore contain the set before and after a change, at a
+/// cost proportional to the change. Documents are stored in sorted chunks (`SortedDocuments`). If they are not ordered
+/// only by keys, a persistent hash tree also finds them by key. Finding, inserting or removing a document takes O(log
+/// n) comparisons and copies one chunk.
 package struct DocumentSet: Sendable {
   private let orderBy: [OrderBy]
-  /// Whether documents are ordered only by key, so that they are found by key in the chunks and `byKey` is empty.
+  /// Whether documents are ordered only by key. If so, they are found by key in the chunks, and `byKey` is empty.
   private let isOrderedByKey: Bool
   private var sorted = SortedDocuments()
   private var byKey: TreeDictionary<DocumentKey, Document> = [:]
@@ -21,7 +21,7 @@ package struct DocumentSet: Sendable {
   }
 
   /// Creates a set of documents.
-  /// - Parameter documents: the documents in any order. Of several documents with one key, the last one is used.
+  /// - Parameter documents: the documents in any order. If several documents have the same key, the last one is used.
   package init(comparing query: Query, documents: some Sequence<Document>) {
     var last: [DocumentKey: Document] = [:]
     for document in documents { last[document.key] = document }
@@ -30,8 +30,8 @@ package struct DocumentSet: Sendable {
 
   /// Creates a set of distinct documents.
   /// - Parameters:
-  ///   - documents: in any order, with distinct keys. A uniquely referenced array is moved, not copied.
-  ///   - hints: the order hint of each document's id if all documents are in one collection; empty if unknown.
+  ///   - documents: documents in any order, with distinct keys. An array with a unique reference is moved, not copied.
+  ///   - hints: the order hint for each document's id, if all documents are in one collection; empty if unknown.
   package init(comparing query: Query, distinct documents: consuming [Document], hints: [KeyHint] = []) {
     self.init(comparing: query)
     if !isOrderedByKey {
@@ -41,8 +41,8 @@ package struct DocumentSet: Sendable {
     sorted = SortedDocuments(count: documents.count) { Self.take(order[$0], from: &documents) }
   }
 
-  /// Moves documents out of an array and leaves placeholders, because a copy of a document would change reference
-  /// counts.
+  /// Moves documents out of an array and leaves placeholders in their place. Copying a document instead would change
+  /// reference counts.
   private static func take(_ places: ArraySlice<Int>, from documents: inout [Document]) -> [Document] {
     let nothing = Self.nothing
     return documents.withUnsafeMutableBufferPointer { documents in
@@ -71,32 +71,33 @@ package struct DocumentSet: Sendable {
 
   package func contains(_ key: DocumentKey) -> Bool { isOrderedByKey ? place(of: key) != nil : byKey[key] != nil }
 
-  /// The document at a position in query order; O(number of chunks).
+  /// The document at a position in query order. Takes O(number of chunks) time.
   package subscript(index: Int) -> Document { sorted[index] }
 
-  /// The document's position in query order; O(log n) comparisons, O(number of chunks) additions.
+  /// The document's position in query order. Takes O(log n) comparisons and O(number of chunks) additions.
   package func index(of key: DocumentKey) -> Int? { place(of: key).map { sorted.index(of: $0) } }
 
-  /// The location of a document in the set, or of its insertion. It is found once and then used for lookup and change.
+  /// The location of a document in the set, or the location at which to insert it. Finding the location once is enough
+  /// to look the document up and then change it.
   package struct Location {
-    /// The document at the position; `nil` if none has the key.
+    /// The document at this location; `nil` if no document has the key.
     package let document: Document?
-    /// The place in a set ordered only by keys.
+    /// The place within a set that is ordered only by keys; `nil` for other sets.
     fileprivate let place: SortedDocuments.Place?
   }
 
-  /// Finds a document's location, which is valid until the set is changed.
+  /// Finds a document's location, which is valid until the set changes.
   package func location(of key: DocumentKey) -> Location {
     guard isOrderedByKey else { return Location(document: byKey[key], place: nil) }
     let place = position(of: key)
     return Location(document: sorted[place].flatMap { $0.key == key ? $0 : nil }, place: place)
   }
 
-  /// Adds a document, replacing one with the same key.
+  /// Adds a document. Replaces a document with the same key.
   package mutating func insert(_ document: Document) { insert(document, at: location(of: document.key)) }
 
-  /// Adds a document, replacing one with the same key.
-  /// - Parameter location: the location of the document's key.
+  /// Adds a document. Replaces a document with the same key.
+  /// - Parameter location: the location that was found for the document's key.
   package mutating func insert(_ document: Document, at location: Location) {
     if let place = location.place {
       if location.document != nil {
@@ -115,9 +116,9 @@ package struct DocumentSet: Sendable {
     sorted.insert(document, at: sorted.place { key.compare($0) == .ascending })
   }
 
-  /// Adds many new documents, and finds all their places in one pass.
-  /// - Returns: the documents in query order. `nil`, without any change, if one of them was already present or the set
-  ///   was empty.
+  /// Adds many new documents. Finds the places of all of them in one pass.
+  /// - Returns: the added documents in query order. `nil`, without any change, if one of them was already present or if
+  ///   the set was empty.
   package mutating func insertAbsent(_ documents: [Document]) -> [Document]? {
     if !isOrderedByKey, documents.contains(where: { byKey[$0.key] != nil }) { return nil }
     let ordered = orderBy.sorted(documents)
@@ -147,7 +148,7 @@ package struct DocumentSet: Sendable {
     return sorted.remove(place)
   }
 
-  /// The place of the document with this key; `nil` if none exists.
+  /// The place of the document that has this key; `nil` if there is none.
   private func place(of key: DocumentKey) -> SortedDocuments.Place? {
     if !isOrderedByKey { return byKey[key].map { position(of: $0) } }
     let place = position(of: key)
@@ -156,13 +157,14 @@ package struct DocumentSet: Sendable {
 
   private func holds(_ key: DocumentKey, at place: SortedDocuments.Place) -> Bool { sorted[place]?.key == key }
 
-  /// The place of the document, or the place to insert it at.
+  /// The place of the document, or the place at which to insert it.
   private func position(of document: Document) -> SortedDocuments.Place {
     let key = SortKey(document, orderBy)
     return sorted.place { key.compare($0) == .ascending }
   }
 
-  /// The place of the key's document, or the place to insert it at, in a set ordered only by keys.
+  /// The place of the document that has this key, or the place at which to insert it. For sets that are ordered only by
+  /// keys.
   private func position(of key: DocumentKey) -> SortedDocuments.Place {
     let before: Ordering = orderBy.last?.direction == .descending ? .descending : .ascending
     return sorted.place { $0.pointee.key.path.compare(key.path) == before }
@@ -196,7 +198,7 @@ extension DocumentSet: Sequence {
     return keys
   }
 
-  /// The keys of the documents that satisfy the predicate, in query order.
+  /// The keys of the documents for which the predicate is true, in query order.
   package func keys(where predicate: (Document) -> Bool) -> [DocumentKey] {
     var keys: [DocumentKey] = []
     sorted.forEachChunk { chunk in

@@ -2,21 +2,22 @@
 package import FirestoreModel
 
 extension [OrderBy] {
-  /// The documents in this order; the sort is stable.
+  /// The documents, sorted in this order. The sort is stable.
   ///
-  /// Sorts small records instead of documents, because moving a document changes several reference counts. Each record
-  /// has the first bits of its document's sort value, so that most comparisons are between two numbers.
+  /// Small records are sorted in place of the documents, because moving a document changes several reference counts.
+  /// Each record contains the first bits of its document's sort value, so most comparisons only compare two numbers.
   package func sorted(_ documents: some Sequence<Document>) -> [Document] {
     var sorted = [Document](documents)
     sort(&sorted)
     return sorted
   }
 
-  /// The indexes of the documents, in this order.
-  /// - Parameter hints: the order hint of each document's id if all documents are in one collection; empty if unknown.
+  /// The indexes of the documents, sorted in this order.
+  /// - Parameter hints: the order hint for each document's id, if all documents are in one collection; empty if
+  ///   unknown.
   func order(of documents: [Document], _ hints: [KeyHint]) -> [Int] { places(of: documents, hints).map(\.index) }
 
-  /// Sorts documents in place. Nothing is copied if the array is uniquely referenced.
+  /// Sorts documents in place. If the array has a unique reference, nothing is copied.
   func sort(_ documents: inout [Document]) {
     var places = places(of: documents)
     // Follows each cycle of the permutation and swaps every document to its place.
@@ -32,7 +33,7 @@ extension [OrderBy] {
     }
   }
 
-  /// The places of the documents, in this order.
+  /// The places of the documents, sorted in this order.
   private func places(of documents: [Document], _ hints: [KeyHint] = []) -> [Place] {
     let fields = filter { !$0.path.isDocumentID }
     // `__name__` ends every complete list of orderings.
@@ -61,8 +62,8 @@ extension [OrderBy] {
     return places
   }
 
-  /// The unsorted places for an order by key. They have hints (the first bytes of the ids) if all documents are in one
-  /// collection and ordered by these bytes.
+  /// The unsorted places for an order by key. If all documents are in one collection and their ids are ordered by
+  /// bytes, the places contain hints, which are the first bytes of the ids.
   private static func keyPlaces(_ documents: [Document], descending: Bool) -> [Place] {
     var places: [Place] = []
     places.reserveCapacity(documents.count)
@@ -84,20 +85,21 @@ extension [OrderBy] {
   }
 }
 
-/// The first bytes of a document's id, which hint at its order in its collection.
+/// The first bytes of a document's id, which give a hint of the document's position in its collection.
 package struct KeyHint: Sendable {
   fileprivate let bytes: UInt64
 
-  /// - Returns: `nil` for ids that could be numeric, which are not ordered by their bytes.
+  /// - Returns: `nil` if the id could be numeric, because numeric ids are not ordered by their bytes.
   package init?(ofID id: UnsafeRawBufferPointer) {
     if id.count > 1, id[0] == UInt8(ascii: "_"), id[1] == UInt8(ascii: "_") { return nil }
     bytes = Place.firstBytes(id.assumingMemoryBound(to: UInt8.self))
   }
 }
 
-/// A document's index and a number that hints at its order.
+/// The index of a document, and a number that gives a hint of its position in the order.
 private struct Place {
-  /// The hint. The document with the smaller hint comes first. Documents with equal hints need a full comparison.
+  /// The hint. Of two documents, the one with the smaller hint comes first. If the hints are equal, a full comparison
+  /// is needed.
   let hint: UInt64
   var index: Int
 
@@ -107,9 +109,9 @@ private struct Place {
   }
 
   /// The order hint of a document's path, derived from its id.
-  /// - Parameter collection: the collection's path with a trailing slash.
-  /// - Returns: `nil` for a path that is not directly below the collection, and for ids that could be numeric, which
-  ///   are not ordered by their bytes.
+  /// - Parameter collection: the path of the collection, with a trailing slash.
+  /// - Returns: `nil` if the path is not directly below the collection. Also `nil` if the id could be numeric, because
+  ///   numeric ids are not ordered by their bytes.
   static func hint(ofPath path: UnsafeBufferPointer<UInt8>, below collection: UnsafeBufferPointer<UInt8>) -> UInt64? {
     guard path.count > collection.count else { return nil }
     for index in 0..<collection.count where path[index] != collection[index] { return nil }
@@ -119,7 +121,7 @@ private struct Place {
     return firstBytes(id)
   }
 
-  /// The first bytes as a big-endian number, so that the numbers sort like the bytes.
+  /// The first bytes as a big-endian number, so that these numbers have the same order as the bytes.
   static func firstBytes(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt64 {
     var result: UInt64 = 0
     for index in 0..<8 { result = result << 8 | (index < bytes.count ? UInt64(bytes[index]) : 0) }
@@ -128,7 +130,7 @@ private struct Place {
 }
 
 extension Value {
-  /// A number that agrees with the total order: the value with the smaller number comes first.
+  /// A number that agrees with the total order: of two values, the one with the smaller number comes first.
   fileprivate var orderHint: UInt64 {
     // The top byte is the type's rank plus one; zero means a missing value.
     UInt64(typeRank + 1) << 56 | contentHint >> 8
@@ -144,7 +146,8 @@ extension Value {
     }
   }
 
-  /// The bits of a double, ordered like the numbers, with NaN first and both zeros equal.
+  /// The bits of a double, changed so that they are ordered like the numbers. NaN comes first, and both zeros are
+  /// equal.
   private static func hint(of number: Double) -> UInt64 {
     if number.isNaN { return 0 }
     let bits = (number == 0 ? 0 : number).bitPattern
@@ -152,7 +155,7 @@ extension Value {
   }
 }
 
-/// The sort values of a document, read once to compare with many other documents.
+/// The sort values of a document, which are read once and then compared with many other documents.
 struct SortKey {
   private let orderBy: [OrderBy]
   private let first: Value?
@@ -183,7 +186,7 @@ struct SortKey {
     return .equal
   }
 
-  /// Compares a field with a value. A missing field or value sorts first.
+  /// Compares a field with a value. A missing field or a missing value sorts first.
   private static func compare(_ document: UnsafePointer<Document>, _ path: FieldPath, _ value: Value?) -> Ordering {
     guard let value else { return document.pointee[path] == nil ? .equal : .descending }
     return document.pointee.data?.compare(path, with: value) ?? .ascending

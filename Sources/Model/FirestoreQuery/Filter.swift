@@ -52,9 +52,9 @@ package struct FieldFilter: Hashable, Sendable {
 }
 
 extension Filter {
-  /// The disjunctive normal form: a list of alternatives. Each alternative is a list of conditions that must all hold.
-  /// Each element of `in` and `array-contains-any` is a separate alternative. The list stops growing at about a
-  /// thousand alternatives.
+  /// The disjunctive normal form: a list of alternatives. Each alternative is a list of conditions, all of which must
+  /// hold. Each element of `in` and `array-contains-any` becomes a separate alternative. The list stops growing at
+  /// about a thousand alternatives.
   package var disjunctions: [[FieldFilter]] {
     switch self {
     case .field(let filter):
@@ -74,7 +74,7 @@ extension Filter {
 }
 
 extension Value {
-  /// The type's name in messages.
+  /// The name of the value's type, for messages.
   package var typeName: String {
     switch self {
     case .null: "null"
@@ -94,16 +94,16 @@ extension Value {
   }
 }
 
-/// The rules for comparisons in which the client and the backend differ.
+/// The rules for comparing values, which differ between the client and the backend.
 package enum ComparisonRules: Sendable {
-  /// The client SDKs' rules. For `in`, `array-contains` and similar operators, integer 1 does not equal double 1.0, and
-  /// NaN equals NaN (VALUE-ORDER "Order is not equality"). Numeric ids in references are compared as text.
+  /// The client SDKs' rules. For `in`, `array-contains` and similar operators, the integer 1 does not equal the double
+  /// 1.0, and NaN equals NaN (VALUE-ORDER "Order is not equality"). Numeric ids in references are compared as text.
   case client
-  /// The backend's rules. For these operators, numbers are compared by value, and null and NaN in a list match nothing
-  /// (PROTOCOL §3.7). Numeric ids in references come first, ordered by number.
+  /// The backend's rules. For `in`, `array-contains` and similar operators, numbers are compared by value, and null and
+  /// NaN in a list match nothing (PROTOCOL §3.7). Numeric ids in references come first and are ordered by number.
   case backend
 
-  /// The order of numeric ids in reference values.
+  /// Determines how numeric ids in reference values are ordered.
   package var numericIDs: NumericIDOrder { self == .client ? .asText : .byNumber }
 
   fileprivate func holds(_ stored: Value, _ wanted: Value) -> Bool {
@@ -127,9 +127,9 @@ extension Filter {
 }
 
 extension FieldFilter {
-  /// Whether the fields satisfy the filter. `!=` and `not-in` also match values of other types, but never null or a
-  /// missing field. The other operators only match values of the same type. Ranges never match NaN, although NaN sorts
-  /// below all numbers in the total order (PROTOCOL §3.7).
+  /// Whether the fields satisfy the filter. The operators `!=` and `not-in` also match values of other types, but never
+  /// null or a missing field. All other operators match only values of the same type. Ranges never match NaN, although
+  /// NaN sorts below all numbers in the total order (PROTOCOL §3.7).
   func matches(_ fields: StoredFields, of key: DocumentKey, _ rules: ComparisonRules) -> Bool {
     if path.isDocumentID { return matches(key) }
     guard let stored = fields.find(path) else { return false }
@@ -163,8 +163,8 @@ extension FieldFilter {
     }
   }
 
-  /// Whether an ordering satisfies the operator.
-  /// - Parameter ordering: the order of the stored value relative to the filter's value; `nil` if the stored value
+  /// Whether an ordering of two values satisfies the operator.
+  /// - Parameter ordering: how the stored value is ordered relative to the filter's value; `nil` if the stored value
   ///   cannot be read.
   private func isSatisfied(by ordering: Ordering?) -> Bool {
     guard let ordering else { return false }
@@ -181,7 +181,7 @@ extension FieldFilter {
 }
 
 extension Value {
-  /// The elements of an array; empty for other types.
+  /// The elements of an array; empty for a value of another type.
   var elements: [Value] {
     if case .array(let values) = self { values } else { [] }
   }

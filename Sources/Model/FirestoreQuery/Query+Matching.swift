@@ -2,20 +2,21 @@
 package import FirestoreModel
 
 extension Query {
-  /// Whether the document belongs to the result, ignoring the limit. Checks path, filters, ordering fields and cursors.
-  /// Derives the implied orderings on each call. For many documents, store the `target` and use its `matches`.
+  /// Whether the document belongs to the result, ignoring the limit. Checks the path, filters, ordering fields and
+  /// cursors. Each call derives the implied orderings again. To check many documents, store the query's `target` and
+  /// call `matches` on it.
   package func matches(_ document: Document, by rules: ComparisonRules = .client) -> Bool {
     containsPath(of: document.key) && target.matches(document, by: rules)
   }
 
-  /// Whether the key is in the query's collection, group or document.
+  /// Whether the key is in the query's collection or collection group, or is the query's document.
   package func containsPath(of key: DocumentKey) -> Bool {
     key.lies(in: path, collectionGroup: collectionGroup)
   }
 }
 
 extension Target {
-  /// Whether the document belongs to the result, ignoring the limit. Does not decode encoded documents.
+  /// Whether the document belongs to the result, ignoring the limit. Encoded documents are not decoded.
   package func matches(_ document: Document, by rules: ComparisonRules = .client) -> Bool {
     guard let data = document.data, containsPath(of: document.key) else { return false }
     switch data.storage {
@@ -24,19 +25,22 @@ extension Target {
     }
   }
 
-  /// Whether the document with this key and these fields, read in place, belongs to the result, ignoring the limit.
+  /// Whether the document with this key and these fields belongs to the result, ignoring the limit. The fields are read
+  /// in place.
   package func matches(
     _ fields: EncodedFieldsView, of key: DocumentKey, by rules: ComparisonRules = .client
   ) -> Bool {
     containsPath(of: key) && matches(.encoded(fields), of: key, rules)
   }
 
-  /// Whether a document in the target's collection or group matches. Only conditions on `__name__` use the key.
+  /// Whether the content of a document matches, given that the document is in the target's collection or group. Only
+  /// conditions on `__name__` use the key.
   package func matchesContent(_ fields: EncodedFieldsView, of key: DocumentKey) -> Bool {
     matches(.encoded(fields), of: key, .client)
   }
 
-  /// Whether an existing document in the target's collection or group matches.
+  /// Whether the content of an existing document matches, given that the document is in the target's collection or
+  /// group.
   package func matchesContent(_ document: Document, by rules: ComparisonRules) -> Bool {
     guard let data = document.data else { return false }
     switch data.storage {
@@ -52,22 +56,22 @@ extension Target {
       && (end.map { $0.admitsPreceding(fields, of: key, orderBy, rules) } ?? true)
   }
 
-  /// Whether the key is in the target's collection, group or document.
+  /// Whether the key is in the target's collection or collection group, or is the target's document.
   package func containsPath(of key: DocumentKey) -> Bool {
     key.lies(in: path, collectionGroup: collectionGroup)
   }
 }
 
 extension DocumentKey {
-  /// Whether the key is `path`, or is directly in the collection `path`, or is in a collection of the group below
-  /// `path`.
+  /// Whether one of these holds: the key is `path`, the key is directly in the collection `path`, or the key is in a
+  /// collection of the group below `path`.
   fileprivate func lies(in path: ResourcePath, collectionGroup: String?) -> Bool {
     if let collectionGroup { return self.path.isInCollection(withID: collectionGroup) && path.isPrefix(of: self.path) }
     return self.path == path || path.isParent(of: self.path)
   }
 }
 
-/// A document's fields for matching, decoded or read in place.
+/// A document's fields for matching, which are either decoded or read in place.
 enum StoredFields {
   case decoded(Fields)
   case encoded(EncodedFieldsView)
@@ -81,12 +85,12 @@ enum StoredFields {
   }
 }
 
-/// A field's value, decoded or read in place.
+/// The value of a field, which is either decoded or read in place.
 enum StoredValue {
   case decoded(Value)
   case encoded(EncodedValueView)
 
-  /// The rank of the value's type; `nil` if the value cannot be read. The same applies to `compare`.
+  /// The rank of the value's type; `nil` if the value cannot be read.
   var typeRank: Int? {
     switch self {
     case .decoded(let value): value.typeRank
@@ -110,7 +114,7 @@ enum StoredValue {
     }
   }
 
-  /// The decoded value; null if it cannot be read.
+  /// The decoded value; null if the value cannot be read.
   var decoded: Value {
     switch self {
     case .decoded(let value): value

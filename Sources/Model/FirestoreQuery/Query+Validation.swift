@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// The error for an invalid query: `invalid-argument`, with a message that names the clause.
+/// The error for an invalid query. The code is `invalid-argument`, and the message names the invalid clause.
 package struct QueryError: Error, Hashable, Sendable, CustomStringConvertible {
   package var code: StatusCode
   package var message: String
@@ -15,12 +15,12 @@ package struct QueryError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Query {
-  /// The maximum number of disjunctions that the backend runs, after normalization.
+  /// The maximum number of disjunctions, after normalization, that the backend accepts.
   package static let maximumDisjunctions = 30
-  /// The maximum limit. The protocol has 32 bits for it.
+  /// The maximum value for a limit, which is a 32-bit number in the protocol.
   package static let maximumLimit = Int(Int32.max)
 
-  /// Checks a query for everything that Firestore would reject (PROTOCOL §3.6), before it is sent.
+  /// Checks a query, before it is sent, for everything that Firestore would reject (PROTOCOL §3.6).
   package func validate() throws(QueryError) {
     try validatePath()
     for filter in filters { try Self.validateStructure(filter) }
@@ -127,8 +127,8 @@ extension Query {
 }
 
 extension FieldFilter {
-  /// The maximum size in bytes of a filter's operand (PROTOCOL §3.6). Indexes contain the same number of bytes of a
-  /// field.
+  /// The maximum size in bytes of a filter's operand (PROTOCOL §3.6). Indexes also contain at most this number of bytes
+  /// of a field.
   package static let valueByteLimit = 1500
 
   fileprivate func validate() throws(QueryError) {

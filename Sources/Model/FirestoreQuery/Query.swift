@@ -5,13 +5,13 @@ package import FirestoreModel
 package struct Query: Hashable, Sendable {
   package enum LimitType: Hashable, Sendable { case first, last }
 
-  /// The collection, the document of a document listener, or the ancestor of a collection group.
+  /// The path of the collection, of a document listener's document, or of the ancestor of a collection group.
   package var path: ResourcePath
-  /// The collection id to match at any depth below `path`; `nil` for a plain collection or document.
+  /// The collection id to match at any depth below `path`; `nil` for a single collection or document.
   package var collectionGroup: String?
   /// The filters, combined with AND.
   package var filters: [Filter]
-  /// The orderings that the user gave; `orderBy` adds the implied ones.
+  /// The orderings that the user specified. `orderBy` adds the implied orderings.
   package var explicitOrderBy: [OrderBy]
   package var limit: Int?
   package var limitType: LimitType
@@ -35,7 +35,8 @@ package struct Query: Hashable, Sendable {
   /// Whether the query is for one document.
   package var isDocumentQuery: Bool { collectionGroup == nil && path.isDocument && filters.isEmpty }
 
-  /// Whether every document of the collection or group matches: no filter, limit, bound or ordering beyond `__name__`.
+  /// Whether every document of the collection or group matches, because there is no filter, no limit, no bound and no
+  /// ordering except by `__name__`.
   package var matchesAllDocuments: Bool {
     filters.isEmpty && limit == nil && start == nil && end == nil
       && (explicitOrderBy.isEmpty || (explicitOrderBy.count == 1 && explicitOrderBy[0].path.isDocumentID))
@@ -43,7 +44,7 @@ package struct Query: Hashable, Sendable {
 }
 
 extension Query {
-  /// Compares the meaning of queries. Implied orderings are treated like explicit ones.
+  /// Compares the meaning of two queries. Implied orderings are treated like explicit ones.
   package static func == (left: Query, right: Query) -> Bool {
     left.limitType == right.limitType && left.target == right.target
   }
@@ -56,13 +57,13 @@ extension Query {
   }
 }
 
-/// The form of a query that the backend receives. All orderings are explicit. Limit-to-last becomes a plain limit with
-/// reversed orderings and bounds. Two queries may share a target ("mirror queries").
+/// The form of a query that the backend receives. In this form, all orderings are explicit. Limit-to-last becomes a
+/// plain limit with reversed orderings and bounds. Two queries can have the same target ("mirror queries").
 package struct Target: Hashable, Sendable {
   package var path: ResourcePath
   package var collectionGroup: String?
   package var filters: [Filter]
-  /// All orderings, the last one by `__name__`.
+  /// All orderings. The last one is by `__name__`.
   package var orderBy: [OrderBy]
   package var limit: Int?
   package var start: Bound?
@@ -99,12 +100,12 @@ package struct OrderBy: Hashable, Sendable {
   }
 }
 
-/// A cursor: a position in the query's order, given by the leading ordering values.
+/// A cursor: a position in the query's order, defined by values for the leading orderings.
 package struct Bound: Hashable, Sendable {
-  /// The values, one for each leading `OrderBy`. The value for `__name__` is a `reference`.
+  /// The values, one for each of the leading orderings. The value for `__name__` is a `reference`.
   package var values: [Value]
-  /// Whether the position itself is included: `true` for `startAt` and `endAt`, `false` for `startAfter` and
-  /// `endBefore`.
+  /// Whether the cursor includes the position itself. This is `true` for `startAt` and `endAt`, and `false` for
+  /// `startAfter` and `endBefore`.
   package var isInclusive: Bool
 
   package init(values: [Value], isInclusive: Bool) {
@@ -114,8 +115,8 @@ package struct Bound: Hashable, Sendable {
 }
 
 extension Query {
-  /// The explicit orderings, followed by the other inequality fields in field order, followed by `__name__`. Implied
-  /// orderings have the direction of the last explicit one (PROTOCOL §3.7).
+  /// All orderings: first the explicit ones, then the remaining inequality fields in the order of their names, then
+  /// `__name__`. Implied orderings have the direction of the last explicit ordering (PROTOCOL §3.7).
   package var orderBy: [OrderBy] {
     var result = explicitOrderBy
     let direction = explicitOrderBy.last?.direction ?? .ascending
@@ -142,7 +143,7 @@ extension Query {
     }
   }
 
-  /// Compares two documents in the query's total order: its orderings, ending with the key.
+  /// Compares two documents in the query's total order, which consists of all orderings and ends with the key.
   package func compare(_ left: Document, _ right: Document) -> Ordering { orderBy.compare(left, right) }
 }
 
@@ -165,7 +166,7 @@ extension Target {
 }
 
 extension [OrderBy] {
-  /// Compares two documents that have all ordering fields; a missing field sorts first.
+  /// Compares two documents that have all ordering fields. If a field is missing nevertheless, it sorts first.
   package func compare(_ left: Document, _ right: Document, by rules: ComparisonRules = .client) -> Ordering {
     for order in self {
       let ordering: Ordering
@@ -190,7 +191,7 @@ extension [OrderBy] {
 }
 
 extension Bound {
-  /// Whether the document is at or after this bound, which is a start cursor.
+  /// Whether the document is at or after this bound. The bound must be a start cursor.
   func admitsFollowing(
     _ fields: StoredFields, of key: DocumentKey, _ orderBy: [OrderBy], _ rules: ComparisonRules
   ) -> Bool {
@@ -198,7 +199,7 @@ extension Bound {
     return isInclusive ? ordering != .descending : ordering == .ascending
   }
 
-  /// Whether the document is at or before this bound, which is an end cursor.
+  /// Whether the document is at or before this bound. The bound must be an end cursor.
   func admitsPreceding(
     _ fields: StoredFields, of key: DocumentKey, _ orderBy: [OrderBy], _ rules: ComparisonRules
   ) -> Bool {
@@ -206,7 +207,7 @@ extension Bound {
     return isInclusive ? ordering != .ascending : ordering == .descending
   }
 
-  /// The order of the bound relative to the document, in the orderings for which the bound has values.
+  /// The bound's order relative to the document, by those orderings for which the bound has values.
   private func compare(
     _ fields: StoredFields, of key: DocumentKey, _ orderBy: [OrderBy], _ rules: ComparisonRules
   ) -> Ordering {
@@ -225,12 +226,13 @@ extension Bound {
 }
 
 extension Query {
-  /// A stable text that is the same for equal queries. It determines the order of events and the names in caches.
+  /// A stable text that is the same for equal queries. It determines the order of events and is used in the names of
+  /// caches.
   package var canonicalID: String { target.canonicalID + (limitType == .last ? "|last" : "") }
 }
 
 extension Target {
-  /// A stable text that identifies the target. It is the target's key in caches.
+  /// A stable text that identifies the target. Caches use it as the target's key.
   package var canonicalID: String {
     var text = Self.escaped(path.text)
     if let collectionGroup { text += "|group:" + Self.escaped(collectionGroup) }
@@ -248,7 +250,7 @@ extension Target {
 }
 
 extension Target {
-  /// Escapes the vertical bar, which separates the parts, because ids may contain it.
+  /// Escapes vertical bars, because ids may contain this character, which separates the parts of the text.
   private static func escaped(_ text: String) -> String {
     if !text.utf8.contains(where: { $0 == UInt8(ascii: "|") || $0 == UInt8(ascii: "\\") }) { return text }
     var escaped = ""
@@ -271,7 +273,7 @@ extension Filter {
 }
 
 extension [Value] {
-  /// The wire bytes in hexadecimal, which are exact for every type.
+  /// The wire bytes in hexadecimal, which represent values of every type exactly.
   fileprivate var canonicalText: String {
     Hexadecimal.text(WireWriter.message { writer in for value in self { writer.field(1) { $0.value(value) } } })
   }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// Documents in an order that the caller maintains. A value type whose copies share structure. A change copies one
-/// chunk of documents, the list of chunks of one group, and the list of groups. Each has about n^(1/3) elements.
+/// Documents in an order that the caller maintains. Copies of this value type share structure. A change copies one
+/// chunk of documents, one group's list of chunks, and the list of groups. Each of these has about n^(1/3) elements.
 struct SortedDocuments: Sendable {
-  /// The maximum number of documents in a chunk and of chunks in a group. Larger ones are split in half, and empty ones
-  /// are removed.
+  /// The maximum number of documents in a chunk and of chunks in a group. Larger chunks and groups are split in half,
+  /// and empty ones are removed.
   private static let chunkCapacity = 32
   private static let groupCapacity = 64
-  /// The element counts of a new chunk and a new group. They leave room for insertions.
+  /// The number of elements in a new chunk and in a new group. Both leave room for insertions.
   private static let (filledChunk, filledGroup) = (24, 48)
 
   fileprivate struct Group: Sendable {
@@ -17,7 +17,7 @@ struct SortedDocuments: Sendable {
     var last: [Document] { chunks[chunks.count - 1] }
   }
 
-  /// The place of a document, or the end of the set.
+  /// The place of a document, or the place after the last document.
   struct Place {
     fileprivate let group: Int
     fileprivate let chunk: Int
@@ -29,7 +29,7 @@ struct SortedDocuments: Sendable {
 
   init() {}
 
-  /// - Parameter take: returns the chunk for a range of documents. Called for consecutive ranges.
+  /// - Parameter take: returns the documents in a range, which become a chunk. Called for consecutive ranges.
   init(count: Int, _ take: (Range<Int>) -> [Document]) {
     self.count = count
     let perGroup = Self.filledChunk * Self.filledGroup
@@ -46,14 +46,14 @@ struct SortedDocuments: Sendable {
   var first: Document? { groups.first?.chunks.first?.first }
   var last: Document? { groups.last?.chunks.last?.last }
 
-  /// - Returns: `nil` at the end.
+  /// - Returns: `nil` if the place is after the last document.
   subscript(place: Place) -> Document? {
     place.group < groups.count ? groups[place.group].chunks[place.chunk][place.offset] : nil
   }
 
-  /// Finds the first document for which `comesBefore` is false. O(log n) comparisons.
-  /// - Parameter comesBefore: whether a document comes before the searched place. Receives a pointer, because even a
-  ///   short-lived copy of a document changes reference counts.
+  /// Finds the first document for which `comesBefore` is false. Takes O(log n) comparisons.
+  /// - Parameter comesBefore: returns whether a document comes before the place to find. It receives a pointer, because
+  ///   even a short-lived copy of a document changes reference counts.
   @inline(__always)
   func place(_ comesBefore: (UnsafePointer<Document>) -> Bool) -> Place {
     groups.withUnsafeBufferPointer { groups in
@@ -74,7 +74,7 @@ struct SortedDocuments: Sendable {
     }
   }
 
-  /// The place within a chunk.
+  /// The offset of a place within a chunk.
   @inline(__always)
   private static func offset(in chunk: [Document], _ comesBefore: (UnsafePointer<Document>) -> Bool) -> Int {
     chunk.withUnsafeBufferPointer { documents in
@@ -94,14 +94,14 @@ struct SortedDocuments: Sendable {
 
   // MARK: Positions
 
-  /// The index of a place. O(number of groups and of chunks in one group).
+  /// The index of a place. Takes O(number of groups and of chunks in one group) time.
   func index(of place: Place) -> Int {
     let before = groups[..<place.group].reduce(place.offset) { $0 + $1.count }
     return place.group < groups.count
       ? groups[place.group].chunks[..<place.chunk].reduce(before) { $0 + $1.count } : before
   }
 
-  /// The document at an index. O(number of groups and of chunks in one group).
+  /// The document at an index. Takes O(number of groups and of chunks in one group) time.
   subscript(index: Int) -> Document {
     var index = index
     for group in groups {
@@ -123,7 +123,7 @@ struct SortedDocuments: Sendable {
     groups[place.group].chunks[place.chunk][place.offset] = document
   }
 
-  /// Inserts a document before the document at a place.
+  /// Inserts a document at a place, before the document that is there.
   mutating func insert(_ document: Document, at place: Place) {
     count += 1
     guard !groups.isEmpty else {
@@ -148,10 +148,10 @@ struct SortedDocuments: Sendable {
     groups.insert(Group(chunks: chunks, count: moved), at: group + 1)
   }
 
-  /// Finds the places at which to insert documents that are sorted in the set's order. Each search starts at the
-  /// previous place.
-  /// - Parameter compare: compares a document of the set with the new document at an index.
-  /// - Returns: `nil` if one of the new documents is already present or the set is empty.
+  /// Finds the places at which to insert documents that are sorted in the set's order. Each search starts at the place
+  /// of the previous document.
+  /// - Parameter compare: compares a document of the set with the new document that has the given index.
+  /// - Returns: `nil` if one of the new documents is already present, or if the set is empty.
   func places(count: Int, _ compare: (UnsafePointer<Document>, Int) -> Ordering) -> [Place]? {
     if groups.isEmpty { return nil }
     var places: [Place] = []
@@ -179,8 +179,8 @@ struct SortedDocuments: Sendable {
     return places
   }
 
-  /// Inserts sorted documents, each before the document at its place.
-  /// - Parameter places: the result of `places(count:_:)`.
+  /// Inserts sorted documents, each of them before the document that is at its place.
+  /// - Parameter places: the places that `places(count:_:)` returned.
   mutating func insert(_ documents: [Document], at places: [Place]) {
     count += documents.count
     // Inserts from the end to the start, so that earlier places remain valid.
@@ -232,7 +232,7 @@ struct SortedDocuments: Sendable {
     groups.replaceSubrange(group...group, with: pieces)
   }
 
-  /// - Precondition: there is a document at the place.
+  /// - Precondition: a document is at this place.
   mutating func remove(_ place: Place) -> Document {
     count -= 1
     groups[place.group].count -= 1
@@ -249,7 +249,7 @@ struct SortedDocuments: Sendable {
 }
 
 extension Array {
-  /// The elements, split into parts of about this size.
+  /// The elements, split into parts of about the given size.
   fileprivate func pieces(of size: Int) -> [[Element]] {
     let number = (count + size - 1) / size
     return (0..<number).map { Array(self[count * $0 / number..<count * ($0 + 1) / number]) }

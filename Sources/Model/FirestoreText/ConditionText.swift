@@ -4,10 +4,10 @@ package import FirestoreModel
 package import FirestoreQuery
 import Spelling
 
-/// Conditions as users type them: `state == CA and (population > 1000 or tags contains west)`. `and` has precedence
-/// over `or`; a comma has the lowest precedence. `ValueReader` reads the values.
+/// Reads conditions as users type them: `state == CA and (population > 1000 or tags contains west)`. The word `and` has
+/// precedence over `or`; a comma has the lowest precedence. `ValueReader` reads the values.
 package struct ConditionText {
-  /// The maximum nesting depth of parentheses, which protects the stack.
+  /// The maximum nesting depth of parentheses. It protects the stack.
   private static let depthLimit = 50
 
   private let query: Query
@@ -15,17 +15,18 @@ package struct ConditionText {
   private let ending: ValueReader.Ending
   private var cursor: TextCursor
   private var depth = 0
-  /// The position of the unquoted value that the last `and` or `or` ended.
+  /// The position of an unquoted value, if the last `and` or `or` ended this value.
   private var openText: Int?
 
-  /// - Parameter query: the query to filter. Ids that are compared with `__name__` become paths in its collection.
-  /// - Returns: the filters, which must all hold.
+  /// - Parameter query: the query to filter. Ids that are compared with `__name__` become paths in the query's
+  ///   collection.
+  /// - Returns: the filters, all of which must hold.
   package static func parse(_ text: String, of query: Query, database: DatabaseID) throws(TextError) -> [Filter] {
     var parser = ConditionText(query, database, .condition, TextCursor(text))
     return try parser.all()
   }
 
-  /// Reads the conditions that begin at the cursor, up to the next clause of the line.
+  /// Reads the conditions that begin at the cursor. Stops before the next clause of the line.
   static func read(_ cursor: inout TextCursor, of query: Query, database: DatabaseID) throws(TextError) -> [Filter] {
     var parser = ConditionText(query, database, .line, cursor)
     let filters = try parser.all()
@@ -37,8 +38,7 @@ package struct ConditionText {
     (self.query, self.database, self.ending, self.cursor) = (query, database, ending, cursor)
   }
 
-  /// Whether there is a comma at the cursor that is followed by a condition. In `Smith, John`, the comma is part of the
-  /// text.
+  /// Whether the cursor is at a comma that another condition follows. In `Smith, John`, the comma is part of the text.
   static func isComma(at cursor: TextCursor) -> Bool {
     var ahead = cursor
     guard ahead.take(",") else { return false }
@@ -180,7 +180,7 @@ package struct ConditionText {
     return ahead.next.map { "=!<>".unicodeScalars.contains($0) } ?? true
   }
 
-  /// The hint for an error after an `and` or `or` that may be part of a text.
+  /// The hint for an error after an `and` or `or` that may have been meant as part of a text.
   private var textHint: String {
     guard let openText else { return "" }
     let text = cursor.text(openText..<cursor.scalars.count).trimming()
@@ -193,11 +193,11 @@ extension FieldFilter.Operator {
 }
 
 extension ConditionText {
-  /// An `and` or `or` between two conditions, as a word or a sign.
+  /// An `and` or `or` between two conditions, either as a word or as a sign.
   enum Joint: String {
     case and, or
 
-    /// The `and` or `or` at a position, as a word or sign, and its length in scalars.
+    /// The `and` or `or` at a position, either as a word or as a sign, and its length in scalars.
     static func found(at cursor: TextCursor) -> (joint: Joint, length: Int)? {
       var ahead = cursor
       if ahead.take("&&") { return (.and, 2) }
@@ -233,7 +233,7 @@ extension TextCursor {
 }
 
 extension ConditionText {
-  /// The text that `parse` reads as this filter. References are relative to the database.
+  /// The text that `parse` reads as this filter. References are written relative to the database.
   package static func text(of filter: Filter, in database: DatabaseID) -> String {
     switch filter {
     case .field(let filter):
@@ -249,12 +249,12 @@ extension ConditionText {
   }
 }
 
-/// The operator between a field and a value: a sign or a word.
+/// The operator between a field and a value, which is a sign or a word.
 package enum OperatorText {
   /// The recommended operators. The parser also accepts `=`, `array-contains`, `array-contains-any` and `not-in`.
   static let all = "==, !=, <, <=, >, >=, in, not in, contains, contains-any"
 
-  /// Parses a text that only consists of an operator.
+  /// Parses a text that consists only of an operator.
   package static func parse(_ text: String) throws(TextError) -> FieldFilter.Operator {
     var cursor = TextCursor(text)
     let op = try read(&cursor)
@@ -286,7 +286,7 @@ package enum OperatorText {
     throw TextError(column: start, "\"\(cursor.found)\" is not an operator. Expected one of \(all).\(hint(for: word))")
   }
 
-  /// The operators that are signs. Longer ones come first, because "<=" begins with "<".
+  /// The operators that are signs. Longer signs come first, because "<=" begins with "<".
   private static let signs: [(String, FieldFilter.Operator)] = [
     ("==", .equal), ("!=", .notEqual), ("<=", .lessThanOrEqual), (">=", .greaterThanOrEqual), ("<", .lessThan),
     (">", .greaterThan), ("=", .equal),
@@ -300,7 +300,7 @@ package enum OperatorText {
   private static let prefix = "Match a prefix with >= and <, as in name >= Ma and name < Mb."
   private static let inside = "Firestore cannot search inside of strings."
 
-  /// Operators of other languages, with hints.
+  /// Operators of other languages, each with a hint.
   private static let foreign = [
     "is": "Write == to compare.", "equals": "Write == to compare.", "like": prefix,
     "startswith": prefix, "starts-with": prefix, "beginswith": prefix, "ilike": prefix, "endswith": inside,
@@ -313,7 +313,7 @@ package enum OperatorText {
     return NearestName.suggestion(for: word, among: words.keys).map { " Did you mean \($0)?" } ?? ""
   }
 
-  /// - Returns: the operator and its length in scalars.
+  /// - Returns: the operator, and its length in scalars.
   private static func named(_ word: String, at cursor: TextCursor) -> (FieldFilter.Operator, Int)? {
     let length = word.unicodeScalars.count
     if word.lowercased() == "not" {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// Durations as users type them: `500ms`, `1.5s`, `5m`, `1h30m`. A plain number is a number of seconds.
+/// Reads and writes durations as users type them: `500ms`, `1.5s`, `5m`, `1h30m`. A plain number is a number of
+/// seconds.
 package enum DurationText {
   private static let units: [(name: String, milliseconds: Double)] = [
     ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1),
   ]
 
-  /// Other names of the units, for hints in errors.
+  /// Other names of the units, which hints in errors use.
   private static let otherNames = [
     "sec": "s", "secs": "s", "second": "s", "seconds": "s", "min": "m", "mins": "m", "minute": "m", "minutes": "m",
     "hr": "h", "hrs": "h", "hour": "h", "hours": "h", "msec": "ms", "millis": "ms", "milliseconds": "ms",
@@ -15,10 +16,10 @@ package enum DurationText {
 
   private static let example = "500ms, 5s, 2m or 1h30m"
 
-  /// Parses a duration above zero.
+  /// Parses a duration, which must be greater than zero.
   package static func parse(_ text: String) throws(TextError) -> Duration { try parse(text, longest: nil) }
 
-  /// - Parameter longest: the maximum duration; `nil` for about thirty years.
+  /// - Parameter longest: the maximum duration; `nil` for a maximum of about thirty years.
   package static func parse(
     _ text: String, longest: Duration?, allowsZero: Bool = false
   ) throws(TextError) -> Duration {
@@ -59,7 +60,7 @@ package enum DurationText {
     return "\"\(name)\" is not a unit. Expected h, m, s or ms.\(near)"
   }
 
-  /// The display form: `200 ms`, `1.5 s`, `5 min`.
+  /// The form in which durations are displayed: `200 ms`, `1.5 s`, `5 min`.
   package static func text(_ duration: Duration) -> String {
     let milliseconds = max(0, duration.wholeMicroseconds / 1000)
     if milliseconds < 1000 { return "\(milliseconds) ms" }
@@ -70,7 +71,7 @@ package enum DurationText {
   }
 }
 
-/// A point in time as text: an RFC 3339 time, or a date, which means the start of that day.
+/// Reads a point in time: an RFC 3339 time, or a date, which means the start of that day.
 package enum InstantText {
   package static func parse(_ text: String) throws(TextError) -> Timestamp {
     if let time = Timestamp(rfc3339: text) ?? Timestamp(rfc3339: text + "T00:00:00Z") { return time }
@@ -78,9 +79,9 @@ package enum InstantText {
   }
 }
 
-/// A time as text: a point in time, an age such as `-10m`, or `now`.
+/// Reads a time: a point in time, an age such as `-10m`, or `now`.
 package enum MomentText {
-  /// - Parameter now: the current time on this device's clock.
+  /// - Parameter now: the current time by this device's clock.
   package static func parse(_ text: String, now: Timestamp) throws(TextError) -> Timestamp {
     if text == "now" { return now.inMicroseconds }
     // Tries each form; the error at the end names all of them.

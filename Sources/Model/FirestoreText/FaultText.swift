@@ -3,7 +3,8 @@ package import FirestoreClientState
 import FirestoreModel
 import Spelling
 
-/// The text form of faults between a client and its backend. The palette, scenarios, options and the proxy share it:
+/// The text form of faults between a client and its backend. The palette, scenarios, options and the proxy all use this
+/// form:
 ///
 ///     latency 200ms jitter 100ms on watch
 ///     bandwidth 20kB
@@ -12,7 +13,7 @@ import Spelling
 ///     down watch
 ///     calm
 package enum FaultText {
-  /// The first words, each with its arguments. `off` ends a setting.
+  /// The first words of faults, each with its arguments. The argument `off` ends a setting.
   package static let forms: [(word: String, rest: String)] = [
     ("latency", "TIME [jitter TIME] [on watch|write|read]"), ("bandwidth", "BYTES [on watch|write|read]"),
     ("loss", "PERCENT [before|after]"), ("next", "write drop-ack|drop-request|CODE, or read|listen CODE"),
@@ -20,9 +21,9 @@ package enum FaultText {
     ("restart", "[without-tokens]"), ("expire-token", ""), ("calm", ""),
   ]
 
-  /// The maximum delay and flap period.
+  /// The maximum duration for delays and flap periods.
   package static let longestTime = Duration.seconds(3600)
-  /// The maximum bandwidth limit of a stream, in bytes per second.
+  /// The maximum value for the bandwidth of a stream, in bytes per second.
   package static let mostBytes = 1_000_000_000
 
   /// - Throws: `TextError` with the column of the invalid word.
@@ -131,7 +132,7 @@ package enum FaultText {
 
   private static let units = [("B", 1.0), ("kB", 1000), ("MB", 1_000_000)]
 
-  /// Reads a number of bytes: `800B`, `20kB`, `1.5MB`, optionally with the suffix `/s`.
+  /// Reads a number of bytes: `800B`, `20kB` or `1.5MB`, optionally with the suffix `/s`.
   private static func bytes(_ word: FaultWords.Word) throws(TextError) -> Int {
     let size = word.text.hasSuffix("/s") ? word.text.dropLast(2) : word.text[...]
     let digits = size.prefix { $0.isASCII && $0.isNumber || $0 == "." }
@@ -149,7 +150,7 @@ package enum FaultText {
 }
 
 extension FaultText {
-  /// The words that `parse` reads as this change. Times are in whole milliseconds.
+  /// The words that `parse` reads as this change. Times are written in whole milliseconds.
   package static func words(of change: FaultChange) -> String {
     switch change {
     case .latency(let latency, let jitter, let lane):
@@ -186,7 +187,7 @@ extension FaultText {
 }
 
 extension FaultSettings {
-  /// The changes that lead from `before` to these settings, in the required order.
+  /// The changes that turn the settings `before` into these settings, in the required order.
   package func changes(from before: FaultSettings) -> [FaultChange] {
     if self == before { return [] }
     if isCalm { return [.calm] }
@@ -273,7 +274,7 @@ extension FaultText {
     }
   }
 
-  /// The description of a change for users, which is the state after the change.
+  /// A description of a change for users. It describes the state after the change.
   package static func account(of change: FaultChange) -> String {
     switch change {
     case .event(.write(.dropAcknowledgement)): "the next write is applied, but its acknowledgement is lost"
@@ -304,7 +305,7 @@ extension FaultText {
     }
   }
 
-  /// `20 kB/s`, `800 B/s`, `1.5 MB/s`.
+  /// The rate as text, such as `20 kB/s`, `800 B/s` or `1.5 MB/s`.
   static func rate(_ bytes: Int) -> String {
     for (unit, size) in [("MB", 1_000_000), ("kB", 1000)] where bytes >= size {
       if bytes % size == 0 { return "\(bytes / size) \(unit)/s" }
@@ -314,14 +315,14 @@ extension FaultText {
   }
 }
 
-/// The words of a fault text with their columns.
+/// The words of a fault text, each with its column.
 struct FaultWords {
   struct Word {
     let text: String
-    /// The column, from 1, in scalars.
+    /// The column in Unicode scalars, from 1.
     let column: Int
 
-    /// The error for an unexpected word, with the most similar valid word.
+    /// The error for an unexpected word. It suggests the most similar valid word.
     func unexpected(_ expected: String, _ candidates: [String]) -> TextError {
       let near = NearestName.suggestion(for: text, among: candidates).map { " Did you mean \($0)?" } ?? ""
       return TextError(column: column, "\"\(text)\" is not expected here. Expected \(expected).\(near)")
@@ -339,7 +340,7 @@ struct FaultWords {
     return Word(text: cursor.take { !$0.properties.isWhitespace }, column: column)
   }
 
-  /// Consumes the word if it is next.
+  /// Consumes the given word if it is the next one.
   mutating func take(_ word: String) -> Bool {
     let place = cursor
     if next()?.text == word { return true }
@@ -349,15 +350,15 @@ struct FaultWords {
 
   func missing(_ expected: String) -> TextError { TextError(column: cursor.column, "Expected \(expected) here.") }
 
-  /// Reads a required word from a list.
+  /// Reads a required word, which must be in a list.
   mutating func required(_ expected: String, among words: [String]) throws(TextError) -> String {
     guard let word = next() else { throw missing(expected) }
     guard words.contains(word.text) else { throw word.unexpected(expected, words) }
     return word.text
   }
 
-  /// Reads a required value.
-  /// - Returns: `nil` for `off`, and for a zero duration or share.
+  /// Reads a required value, or `off`.
+  /// - Returns: `nil` for `off`, for a duration of zero and for a share of zero.
   mutating func orOff<Value>(
     _ expected: String, _ read: (Word) throws(TextError) -> Value
   ) throws(TextError) -> Value? {

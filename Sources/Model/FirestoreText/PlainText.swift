@@ -3,11 +3,12 @@ import FirestoreJSON
 import FirestoreModel
 import Spelling
 
-/// Checks of unquoted text that the user may have meant as another type. A condition with such a text would be valid
-/// but match nothing. A write of it would store a value that no query finds. Text in quotes, or after `string:`, is not
-/// checked.
+/// Checks unquoted text that the user may have meant as a value of another type. A condition with such a text would be
+/// valid but match nothing. A write would store a text that the user's queries do not find. Text in quotes, or after
+/// `string:`, is not checked.
 package enum PlainText {
-  /// The more likely meaning of a text in a condition, and the way to write it; `nil` for plain words.
+  /// The meaning that the user more likely intended for a text in a condition, and how to write it; `nil` for plain
+  /// words.
   static func objection(to text: String) -> String? {
     let reason =
       operation(text) ?? otherWord(text) ?? secondCondition(text) ?? time(text) ?? reference(text) ?? number(text)
@@ -15,13 +16,13 @@ package enum PlainText {
     return reason.map { "\($0) For text, write \(quoted(text))." }
   }
 
-  /// The more likely meaning of a text to write. Does not question a text with a slash, which may well be plain text
-  /// instead of a path.
+  /// The meaning that the user more likely intended for a text to write; `nil` for plain words. A text with a slash is
+  /// not questioned, because it may well be plain text instead of a path.
   package static func otherMeaning(ofWritten text: String) -> String? {
     operation(text) ?? otherWord(text) ?? time(text) ?? number(text) ?? type(text)
   }
 
-  /// The text as one word of a shell.
+  /// The text, quoted as one word of a shell command.
   package static func shellWord(_ text: String) -> String {
     var word = ""
     for character in text {
@@ -31,12 +32,12 @@ package enum PlainText {
     return word
   }
 
-  /// A JSON string.
+  /// The text as a JSON string.
   static func quoted(_ text: String) -> String { JSONSyntax(.string(text)).lineText }
 
   // MARK: Likely meanings
 
-  /// The objection to a value that begins like a comparison or an increment: `n==5`, `n=++1`.
+  /// The objection to a value that looks like part of a comparison or an increment: `n==5`, `n=++1`.
   private static func operation(_ text: String) -> String? {
     if text.hasPrefix("=") {
       let value = text.drop { "= ".contains($0) }
@@ -47,7 +48,7 @@ package enum PlainText {
     return "To add to a number, write {\"$increment\": \(Int64(number) ?? 1)}."
   }
 
-  /// The objection to another language's word for a JSON literal.
+  /// The objection to a word that is another language's form of a JSON literal.
   private static func otherWord(_ text: String) -> String? {
     let word: String
     switch text.lowercased() {
@@ -89,8 +90,8 @@ package enum PlainText {
     return "For a reference, write ref:\(path)."
   }
 
-  /// The objection to a number that JSON does not allow: with a leading plus, unless it looks like a phone number, or
-  /// without a digit on one side of the point.
+  /// The objection to a number that JSON does not allow. Such a number has a leading plus and does not look like a
+  /// phone number, or lacks a digit on one side of the decimal point.
   private static func number(_ text: String) -> String? {
     if let number = text.wholeMatch(of: /\+(\d{1,6}(\.\d+)?)/)?.output.1 {
       return "Did you mean \(number)? To add to a number, write {\"$increment\": \(number)}."
@@ -115,7 +116,7 @@ package enum PlainText {
     return "Unknown type \(match.output.1):. Did you mean \(name):\(content)?"
   }
 
-  /// Type names from other systems.
+  /// The names of types in other systems.
   private static let otherTypes = [
     "int": "integer", "long": "integer", "number": "integer", "float": "double", "str": "string", "text": "string",
     "date": "timestamp", "datetime": "timestamp", "time": "timestamp", "ts": "timestamp", "reference": "ref",

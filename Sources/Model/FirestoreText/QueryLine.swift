@@ -3,11 +3,11 @@ package import FirestoreModel
 package import FirestoreQuery
 import Spelling
 
-/// A query on one line, in the syntax of the palette and of scenarios:
+/// Reads a query on one line, in the syntax of the palette and of scenarios:
 ///
 ///     cities where population >= 1000 and state == CA order by population desc, name limit 10
 ///
-/// `**/cities` is a collection group. A clause word ends unquoted text.
+/// The path `**/cities` means a collection group. A clause word ends unquoted text.
 package struct QueryLine {
   private let database: DatabaseID
   private var cursor: TextCursor
@@ -86,10 +86,10 @@ package struct QueryLine {
   }
 }
 
-/// A query's order as users type it: `total desc, name`. `total desc`, `total:desc` and `-total` reverse a field. A
-/// name that contains one of these signs needs back-quotes.
+/// Reads a query's order as users type it: `total desc, name`. A descending field is written as `total desc`,
+/// `total:desc` or `-total`. If a name contains one of these signs, it needs back-quotes.
 package enum OrderText {
-  /// Reads fields separated by commas, at least one.
+  /// Reads one or more fields, separated by commas.
   package static func parse(_ text: String) throws(TextError) -> [OrderBy] {
     let cursor = TextCursor(text)
     var orders: [OrderBy] = []
@@ -112,7 +112,7 @@ package enum OrderText {
     return orders
   }
 
-  /// - Returns: `nil` for white space.
+  /// - Returns: `nil` if the text contains only white space.
   private static func order(_ cursor: TextCursor, _ range: Range<Int>) throws(TextError) -> OrderBy? {
     var (start, end) = (range.lowerBound, range.upperBound)
     func trim() {
@@ -151,8 +151,8 @@ package enum OrderText {
   }
 }
 
-/// A cursor in a query's order, as for `--start-at`: the value of the first ordering, or a list of values for several
-/// orderings. A document's id may follow the values of all orderings.
+/// Reads a cursor in a query's order, as for `--start-at`. It is the value for the first ordering, or a list of values
+/// for several orderings. If the list has values for all orderings, a document's id may follow them.
 package enum CursorText {
   package static func parse(
     _ text: String, isInclusive: Bool, of query: Query, database: DatabaseID
@@ -181,7 +181,7 @@ package enum CursorText {
   }
 }
 
-/// The maximum document count of a query.
+/// Reads the maximum document count of a query.
 package enum LimitText {
   package static func parse(_ text: String) throws(TextError) -> Int {
     guard let limit = Int(text), (1...Query.maximumLimit).contains(limit) else {

@@ -4,16 +4,16 @@ package import FirestoreJSON
 /// A position in a typed text.
 package struct TextCursor {
   package let scalars: [Unicode.Scalar]
-  /// The position in scalars, from 0 to their count.
+  /// The position in scalars, from 0 to the number of scalars.
   package var position = 0
 
   package init(_ text: String) { scalars = Array(text.unicodeScalars) }
 
-  /// The column for messages, from 1.
+  /// The column of the position, from 1, for messages.
   package var column: Int { position + 1 }
   package var isAtEnd: Bool { position >= scalars.count }
   package var next: Unicode.Scalar? { isAtEnd ? nil : scalars[position] }
-  /// The previous scalar; a space at the start.
+  /// The previous scalar, or a space if the position is at the start.
   var previous: Unicode.Scalar { position > 0 ? scalars[position - 1] : " " }
 
   package mutating func skipSpace() {
@@ -26,7 +26,7 @@ package struct TextCursor {
     return true
   }
 
-  /// Skips the text if it is next.
+  /// Skips the given text if it is next.
   /// - Returns: whether the text was next.
   package mutating func take(_ text: String) -> Bool {
     guard scalars[position...].starts(with: text.unicodeScalars) else { return false }
@@ -34,7 +34,7 @@ package struct TextCursor {
     return true
   }
 
-  /// Skips and returns the next scalars, as long as `belongs` returns true.
+  /// Skips the next scalars as long as `belongs` returns true, and returns the skipped scalars.
   package mutating func take(while belongs: (Unicode.Scalar) -> Bool) -> String {
     let start = position
     while let next, belongs(next) { position += 1 }
@@ -47,19 +47,19 @@ package struct TextCursor {
     return String(view)
   }
 
-  /// The word of letters, digits, `_` and `-` at a position.
+  /// The word at a position, which consists of letters, digits, `_` and `-`.
   func word(at place: Int) -> String {
     let end = scalars[place...].firstIndex { !Self.belongsToWord($0) } ?? scalars.count
     return text(place..<end)
   }
 
-  /// Whether whitespace or the end follows `length` scalars after this position.
+  /// Whether whitespace or the end of the text follows `length` scalars after this position.
   func isSpace(after length: Int) -> Bool {
     let end = position + length
     return end >= scalars.count || scalars[end].properties.isWhitespace
   }
 
-  /// The scalars up to the next whitespace, for messages.
+  /// The scalars before the next whitespace, for messages.
   var found: String {
     let end = scalars[position...].firstIndex { $0.properties.isWhitespace } ?? scalars.count
     return text(position..<end)
@@ -79,9 +79,9 @@ extension StringProtocol {
   }
 }
 
-/// The error for a typed text that cannot be parsed: the reason and the position.
+/// The error for a typed text that cannot be parsed. Contains the reason and the position.
 package struct TextError: Error, Hashable, Sendable {
-  /// The column, from 1, in Unicode scalars; `nil` if the error is about the whole text.
+  /// The column in Unicode scalars, from 1; `nil` if the error is about the whole text.
   package var column: Int?
   package var reason: String
 
@@ -90,12 +90,12 @@ package struct TextError: Error, Hashable, Sendable {
     self.reason = reason
   }
 
-  /// - Parameter column: the start column of the JSON in the text.
+  /// - Parameter column: the column at which the JSON starts in the text.
   package init(_ error: JSONError, from column: Int) {
     self.init(column: error.line == 1 ? column + error.column - 1 : column, error.reason)
   }
 
-  /// The same error for a text that follows `columns` other scalars.
+  /// The same error, moved for a text that is preceded by `columns` other scalars.
   package func moved(by columns: Int) -> TextError { TextError(column: (column ?? 1) + columns, reason) }
 }
 

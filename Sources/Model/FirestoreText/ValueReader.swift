@@ -2,26 +2,26 @@
 package import FirestoreJSON
 package import FirestoreModel
 
-/// Values as users type them. They can be JSON with the `$` types of `DocumentJSON`, lists in brackets, numbers,
-/// `true`, `false`, `null`, `NaN`, RFC 3339 times, and typed literals (`TypedLiteral`). Any other text is a string. A
-/// string needs quotes only if it looks like another type (`PlainText`).
+/// Reads values as users type them. A value can be JSON with the `$` types of `DocumentJSON`, a list in brackets, a
+/// number, `true`, `false`, `null`, `NaN`, an RFC 3339 time, or a typed literal (`TypedLiteral`). Any other text is a
+/// string. A string needs quotes only if it looks like another type (`PlainText`).
 package struct ValueReader {
-  /// The syntax that can follow a value, and therefore ends unquoted text.
+  /// Determines what can follow a value and therefore ends unquoted text.
   package enum Ending {
-    /// The end of the text.
+    /// Only the end of the text.
     case text
-    /// `and`, `or`, a comma before another condition, or a closing parenthesis.
+    /// An `and`, an `or`, a comma before another condition, or a closing parenthesis.
     case condition
-    /// The same as `condition`, or a word that begins a clause (`ClauseWord`).
+    /// The same endings as for `condition`, and a word that begins a clause (`ClauseWord`).
     case line
-    /// A comma or the closing bracket.
+    /// A comma, or the closing bracket of the list.
     case element
     /// White space.
     case word
   }
 
   private let database: DatabaseID
-  /// Whether the value is compared with `__name__`, so that a path is expected.
+  /// Whether the value is compared with `__name__`, so that it must be a path.
   private let isName: Bool
 
   package init(database: DatabaseID, isName: Bool = false) {
@@ -50,8 +50,8 @@ package struct ValueReader {
 
   // MARK: Lists
 
-  /// Values in brackets, separated by commas.
-  /// - Parameter isName: whether the value at an index in the list is compared with `__name__`.
+  /// Reads values in brackets, separated by commas.
+  /// - Parameter isName: returns whether the value at an index in the list is compared with `__name__`.
   func list(_ cursor: inout TextCursor, isName: (Int) -> Bool) throws(TextError) -> [Value] {
     cursor.position += 1
     var values: [Value] = []
@@ -75,7 +75,7 @@ package struct ValueReader {
 
   // MARK: Quotes
 
-  /// A JSON string, object or list, up to its closing quote or bracket.
+  /// Reads a JSON string, object or list, up to its closing quote or bracket.
   private func json(_ cursor: inout TextCursor) throws(TextError) -> Value {
     let start = cursor.position
     var depth = 0
@@ -101,7 +101,7 @@ package struct ValueReader {
     }
   }
 
-  /// A text in single quotes, without escapes.
+  /// Reads a text in single quotes, which has no escapes.
   private func quoted(_ cursor: inout TextCursor) throws(TextError) -> String {
     let start = cursor.position + 1
     guard let end = cursor.scalars[start...].firstIndex(of: "'") else {
@@ -131,7 +131,8 @@ package struct ValueReader {
     return try value(ofPlain: text, column: start + 1)
   }
 
-  /// - Parameter isFirst: whether a text that ended here would be empty. A clause word needs a value before it.
+  /// - Parameter isFirst: whether a text that ended here would be empty. In this case, a clause word does not end the
+  ///   text, because a value must precede it.
   private func ends(_ scalar: Unicode.Scalar, at cursor: TextCursor, _ ending: Ending, isFirst: Bool) -> Bool {
     switch ending {
     case .text: false
@@ -167,8 +168,8 @@ package struct ValueReader {
 }
 
 extension ValueReader {
-  /// A text that is read as the value if `ending` follows. A string has no quotes if it is read unchanged without them.
-  /// A time is an RFC 3339 text.
+  /// A text that is read as this value if `ending` follows. A string is written without quotes if it would be read
+  /// unchanged. A time is written in RFC 3339 form.
   package static func text(of value: Value, in database: DatabaseID, until ending: Ending = .line) -> String {
     let plain: String
     switch value {
@@ -184,13 +185,13 @@ extension ValueReader {
   }
 }
 
-/// A type prefix before unquoted text: `timestamp:2026-03-02T11:58:03Z`, `ref:users/ada`. Each prefix is short for the
-/// `$` object with the same name. `string:` and `integer:` exist for completeness.
+/// A type prefix before unquoted text: `timestamp:2026-03-02T11:58:03Z`, `ref:users/ada`. Each prefix is an
+/// abbreviation for the `$` object with the same name. The prefixes `string:` and `integer:` exist for completeness.
 package enum TypedLiteral {
   package static let names = "timestamp: ref: bytes: geo: vector: double: integer: string:"
 
-  /// - Returns: the value as JSON; `nil` for a text without a type prefix. The content, such as a time or a path, is
-  ///   not checked yet.
+  /// - Returns: the value as JSON; `nil` if the text has no type prefix. The content, such as a time or a path, is not
+  ///   checked yet.
   package static func syntax(_ text: String, column: Int = 1) throws(TextError) -> JSONSyntax? {
     guard let colon = text.unicodeScalars.firstIndex(of: ":") else { return nil }
     let content = String(text[text.unicodeScalars.index(after: colon)...].trimming())
@@ -223,7 +224,7 @@ package enum TypedLiteral {
     return object("double", .string(number.isNaN ? "NaN" : number > 0 ? "Infinity" : "-Infinity"))
   }
 
-  /// Numbers separated by commas, with or without brackets.
+  /// Reads numbers that are separated by commas, with or without brackets around them.
   private static func numbers(_ text: String) -> JSONSyntax.Kind {
     let inner = text.hasPrefix("[") && text.hasSuffix("]") ? text.dropFirst().dropLast() : text[...]
     return .array(

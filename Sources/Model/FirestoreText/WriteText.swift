@@ -2,22 +2,22 @@
 package import FirestoreJSON
 package import FirestoreModel
 
-/// Writes of one document as users type them.
+/// Reads the writes of one document as users type them.
 package enum WriteText {
-  /// A new value of a field, or a transform of it, as JSON.
+  /// A field's path, with its new value or a transform as JSON.
   package typealias Change = (path: FieldPath, value: JSONSyntax)
   package typealias Content = (fields: Fields, transforms: [FieldTransform])
 
-  /// A write that replaces the document, or that merges every field of the content.
+  /// Creates a write that replaces the document, or one that merges every field of the content.
   package static func set(_ key: DocumentKey, _ content: Content, merge: Bool) -> Mutation {
     guard merge else { return Mutation(key: key, operation: .set(content.fields), transforms: content.transforms) }
     let mask = FieldMask(content.fields.leaves)
     return Mutation(key: key, operation: .patch(content.fields, mask), transforms: content.transforms)
   }
 
-  /// A write that changes fields of an existing document. Each path is one field: `address.city` changes one field of a
-  /// map.
-  /// - Throws: `JSONError` for a value that is not valid in the JSON of documents. The reason begins with the path.
+  /// Creates a write that changes fields of an existing document. Each path is one field: `address.city` changes one
+  /// field of a map.
+  /// - Throws: `JSONError` if a value is not valid in the JSON of documents. The reason begins with the path.
   package static func update(
     _ key: DocumentKey, _ changes: [Change], removing: [FieldPath], database: DatabaseID
   ) throws(JSONError) -> Mutation {
@@ -27,7 +27,7 @@ package enum WriteText {
       transforms: content.transforms)
   }
 
-  /// - Returns: the fields and transforms, and the paths of the fields.
+  /// - Returns: the plain fields and the transforms, and the paths of all fields.
   package static func content(
     of changes: [Change], database: DatabaseID
   ) throws(JSONError) -> (content: Content, paths: [FieldPath]) {
@@ -55,7 +55,7 @@ package enum WriteText {
     return ((fields, transforms), paths)
   }
 
-  /// Rejects paths if one contains another.
+  /// Rejects the paths if one of them contains another.
   package static func refuseOverlaps(_ paths: [FieldPath]) throws(TextError) {
     for (index, path) in paths.enumerated() {
       for other in paths[..<index] where other.isPrefix(of: path) || path.isPrefix(of: other) {
@@ -67,7 +67,7 @@ package enum WriteText {
 }
 
 extension Fields {
-  /// The paths of all values that are not maps, and of empty maps.
+  /// The paths of all values that are not maps, and the paths of empty maps.
   package var leaves: [FieldPath] { leaves(below: []) }
 
   private func leaves(below parent: [String]) -> [FieldPath] {
@@ -78,10 +78,10 @@ extension Fields {
   }
 }
 
-/// A change of a field as users type it: `field=value`.
+/// Reads a change of a field as users type it: `field=value`.
 package enum FieldAssignment {
-  /// - Returns: the field's path, and the value as JSON. A value that is not JSON is read as by `ValueReader`, except
-  ///   that a string may be empty and may contain slashes.
+  /// - Returns: the field's path, and the value as JSON. If the value is not JSON, `ValueReader` determines its
+  ///   meaning, except that a string may be empty and may contain slashes.
   package static func parse(_ text: String) throws(TextError) -> (path: FieldPath, value: JSONSyntax) {
     try refuseCondition(text)
     var isQuoted = false
@@ -115,7 +115,7 @@ package enum FieldAssignment {
       "\(text) is a condition, not a change. Write a change as \(field)=\(value), and a condition after --where.")
   }
 
-  /// - Throws: `TextError` for `n+=1` and `n-=1`, which are arithmetic in other languages.
+  /// - Throws: `TextError` for `n+=1` and `n-=1`, which are arithmetic operations in other languages.
   private static func refuseOperator(_ name: String, _ value: String) throws(TextError) {
     guard let sign = name.unicodeScalars.last, sign == "+" || sign == "-" else { return }
     let amount = sign == "+" ? value : value.hasPrefix("-") ? String(value.dropFirst()) : "-" + value
@@ -144,7 +144,7 @@ package enum FieldAssignment {
     }
   }
 
-  /// Parses a list with unquoted words, or a text in single quotes.
+  /// Parses a list that contains unquoted words, or a text in single quotes.
   private static func quoted(_ text: String, _ column: Int) throws(TextError) -> JSONSyntax {
     do throws(TextError) {
       return try JSONSyntax(of: try ValueReader(database: JSONSyntax.anyDatabase).value(of: text))
@@ -155,7 +155,7 @@ package enum FieldAssignment {
 }
 
 extension JSONSyntax {
-  /// A placeholder for the database of references, until the database of the write is known.
+  /// A placeholder for the database to which references belong, used until the write's database is known.
   fileprivate static let anyDatabase = DatabaseID(project: "any")
 
   fileprivate init(of value: Value) throws(TextError) {

@@ -2,10 +2,10 @@
 package import FirestoreModel
 import Foundation
 
-/// Calls the administration REST APIs (google.firestore.admin.v1, google.firebase.rules.v1) when the user requests the
-/// deployed configuration.
+/// Calls the administration REST APIs (google.firestore.admin.v1, google.firebase.rules.v1) to read the deployed
+/// configuration when the user requests it.
 package struct AdministrationCall: Sendable {
-  /// The APIs. Google serves each on a separate host; other servers serve both on the same host.
+  /// The APIs. Google serves each API on a separate host. Other servers serve both APIs on the same host.
   package enum Interface: Sendable {
     case firestore, rules
   }
@@ -15,13 +15,13 @@ package struct AdministrationCall: Sendable {
   private let isTrusting: Bool
 
   /// - Parameters:
-  ///   - credentials: credentials of an account that may read the deployed configuration.
-  ///   - isTrusting: whether to send the credentials even without TLS.
+  ///   - credentials: the credentials of an account that may read the deployed configuration.
+  ///   - isTrusting: whether to send the credentials even if the connection has no TLS.
   package init(_ endpoint: Endpoint, _ credentials: Credentials, isTrusting: Bool = false) {
     (self.endpoint, self.credentials, self.isTrusting) = (endpoint, credentials, isTrusting)
   }
 
-  /// The scheme and host of an API's URLs.
+  /// The scheme and the host with which an API's URLs begin.
   package func root(of interface: Interface) -> String {
     let endpoint = endpoint(of: interface)
     let standard = endpoint.port == (endpoint.isTLS ? 443 : 80) ? endpoint.host : endpoint.text
@@ -33,16 +33,16 @@ package struct AdministrationCall: Sendable {
     return Endpoint(host: Self.rulesHost, port: 443, security: endpoint.security)
   }
 
-  /// Encodes a text as one path segment or as the value of a parameter.
+  /// Encodes a text for use as one path segment or as the value of a parameter.
   package static func encoded(_ text: String) -> String { HTTPURL.formEncoded(text) }
 
   static let rulesHost = "firebaserules.googleapis.com"
 
   /// Gets a resource.
-  /// - Parameter path: the resource's path and parameters, starting with a slash.
+  /// - Parameter path: the resource's path and parameters. It starts with a slash.
   /// - Returns: the body of a successful response.
-  /// - Throws: `unavailable` if there is no response; `not-found`; `permission-denied` and `unauthenticated` with the
-  ///   server's reason; `unimplemented` with the HTTP status for any other response.
+  /// - Throws: `unavailable` if there is no response; `not-found`; `permission-denied` or `unauthenticated`, with the
+  ///   server's reason; for any other response `unimplemented`, with the HTTP status.
   package func get(_ path: String, of interface: Interface) async throws(RPCStatus) -> [UInt8] {
     let endpoint = endpoint(of: interface)
     guard endpoint.socket == nil, let url = HTTPURL((endpoint.isTLS ? "https://" : "http://") + endpoint.text + path)
@@ -64,12 +64,12 @@ package struct AdministrationCall: Sendable {
     }
   }
 
-  /// The body of an error response (google.rpc.Status in JSON).
+  /// The body of an error response, which is a google.rpc.Status in JSON.
   private struct Refusal: Decodable {
     struct Content: Decodable { var message: String }
     var error: Content
 
-    /// The server's reason, without a trailing full stop; `nil` for a body with another format.
+    /// The server's reason, without a trailing full stop; `nil` if the body has another format.
     static func message(in body: [UInt8]) -> String? {
       // Servers respond to unknown paths with various formats.
       guard let refusal = try? JSONDecoder().decode(Refusal.self, from: Data(body.prefix(65_536))) else { return nil }

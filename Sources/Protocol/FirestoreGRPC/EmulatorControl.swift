@@ -7,19 +7,19 @@ package struct EmulatorControl: Sendable {
   private let credentials: Credentials
   private let isTrusting: Bool
 
-  /// Creates a client of the control interface.
+  /// Creates a client for the control interface.
   /// - Parameters:
-  ///   - credentials: an administrator's credentials.
-  ///   - isTrusting: whether to send the credentials even without TLS.
+  ///   - credentials: the credentials of an administrator.
+  ///   - isTrusting: whether to send the credentials even if the connection has no TLS.
   package init(_ endpoint: Endpoint, _ credentials: Credentials, isTrusting: Bool = false) {
     (self.endpoint, self.credentials, self.isTrusting) = (endpoint, credentials, isTrusting)
   }
 
-  /// Gets a path.
-  /// - Parameter path: the path, starting with a slash.
+  /// Sends a GET request for a path.
+  /// - Parameter path: the path, which starts with a slash.
   /// - Returns: the body of a successful response.
-  /// - Throws: `unavailable` if there is no response, `permission-denied` for users who are not administrators,
-  ///   `unimplemented` if the path does not exist, as on Cloud Firestore.
+  /// - Throws: `unavailable` if there is no response; `permission-denied` if the credentials are not an
+  ///   administrator's; `unimplemented` if the path does not exist, which is the case on Cloud Firestore.
   package func get(_ path: String) async throws(RPCStatus) -> [UInt8] {
     let response = try await perform(.get, path)
     if response.status == 401 || response.status == 403 {
@@ -32,7 +32,7 @@ package struct EmulatorControl: Sendable {
     return response.body
   }
 
-  /// Puts a body to a path.
+  /// Sends a PUT request with a body to a path.
   /// - Throws: `unavailable` if there is no response; `failedPrecondition`, with the response, if the server rejects
   ///   the body.
   package func put(_ path: String, _ body: String) async throws(RPCStatus) {

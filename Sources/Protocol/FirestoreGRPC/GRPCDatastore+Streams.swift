@@ -15,7 +15,7 @@ extension GRPCDatastore {
   }
 
   /// The maximum number of changes in one delivery. Changes that arrive while the engine is busy are delivered
-  /// together, which makes large results cheaper. Between two deliveries, the thread can do other work.
+  /// together, which makes large results cheaper. The limit lets the thread do other work between two deliveries.
   private static let mostChanges = 64
 
   private func listen(
@@ -87,7 +87,8 @@ extension GRPCDatastore {
     }
   }
 
-  /// Runs one stream. Returns its error as a value, so that the caller's next steps are not skipped.
+  /// Runs one stream. Returns its error as a value instead of throwing it, so that the caller's next steps are not
+  /// skipped.
   private func result(
     of method: CallMethod, _ body: (CallStream) async throws -> Void
   ) async -> Result<Void, RPCStatus> {
@@ -135,7 +136,7 @@ extension GRPCDatastore {
   }
 }
 
-/// Reads the messages of a response in their receive buffers, without copying them.
+/// Reads the messages of a response directly in the receive buffers, without copying them.
 struct AnswerReader<Answer: Sendable>: Sendable {
   typealias Read = @Sendable (inout WireReader) throws(WireError) -> Answer
 
@@ -143,14 +144,14 @@ struct AnswerReader<Answer: Sendable>: Sendable {
   private let read: Read
 
   /// Creates a reader.
-  /// - Parameter endpoint: the endpoint that the error for an unreadable response names.
+  /// - Parameter endpoint: the endpoint to name in the error for an unreadable response.
   init(_ endpoint: Endpoint, _ read: @escaping Read) {
     self.endpoint = endpoint.text
     self.read = read
   }
 
   /// Reads a message.
-  /// - Throws: `internal` for an invalid message.
+  /// - Throws: `internal` if the message is invalid.
   func callAsFunction(_ message: ByteBuffer) throws(RPCStatus) -> Answer {
     let result: Result<Answer, WireError> = message.withUnsafeReadableBytes { buffer in
       var reader = WireReader(buffer)
@@ -163,8 +164,8 @@ struct AnswerReader<Answer: Sendable>: Sendable {
     }
   }
 
-  /// Reads messages up to the first unreadable one.
-  /// - Returns: the reason why a message is unreadable; `nil` if all are readable.
+  /// Reads messages until one of them is unreadable.
+  /// - Returns: the reason why a message is unreadable; `nil` if all messages are readable.
   func read(_ messages: ArraySlice<ByteBuffer>, _ take: (Answer) -> Void) -> RPCStatus? {
     do throws(RPCStatus) {
       for message in messages { take(try self(message)) }
@@ -175,10 +176,10 @@ struct AnswerReader<Answer: Sendable>: Sendable {
 
 /// Counts the bytes of the streams' messages.
 final class TrafficMeter: Sendable {
-  /// The five bytes before each message (gRPC over HTTP/2, "Length-Prefixed-Message").
+  /// The number of bytes before each message (gRPC over HTTP/2, "Length-Prefixed-Message").
   static let prefix = 5
 
-  /// The bytes of one kind of stream.
+  /// Counts the bytes of one kind of stream.
   final class Direction: Sendable {
     private let sum = Atomic<Int>(0)
 

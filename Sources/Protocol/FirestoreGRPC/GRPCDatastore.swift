@@ -6,8 +6,8 @@ package import SerialExecutors
 
 /// One database of a google.firestore.v1 backend: Cloud Firestore, an emulator, or `hearth serve`.
 ///
-/// The first call opens the connection. It is closed by `close()`, by the end of this object, or after a minute without
-/// calls.
+/// The first call opens the connection. The connection is closed by `close()`, when this object is released, or after a
+/// minute without calls.
 package final class GRPCDatastore: AnsweringDatastore {
   package let endpoint: Endpoint
   package let database: DatabaseID
@@ -21,10 +21,10 @@ package final class GRPCDatastore: AnsweringDatastore {
 
   /// Creates the datastore without connecting.
   /// - Parameters:
-  ///   - allowsInsecureCredentials: whether to send credentials even where others can intercept them (see
+  ///   - allowsInsecureCredentials: whether to send credentials even if others could intercept them (see
   ///     `Credentials`).
-  ///   - appCheck: returns tokens that prove that calls come from the app.
-  ///   - thread: the thread that reads and writes the connections.
+  ///   - appCheck: returns tokens that prove that calls come from the app itself.
+  ///   - thread: the thread on which the connections are read and written.
   package init(
     _ endpoint: Endpoint, database: DatabaseID, credentials: Credentials, allowsInsecureCredentials: Bool = false,
     appCheck: AppCheckToken? = nil, keepalive: (time: Duration, timeout: Duration)? = nil,
@@ -57,7 +57,8 @@ package final class GRPCDatastore: AnsweringDatastore {
   }
 
   /// Applies mutations atomically.
-  /// - Parameter request: identifies the commit, so that an embedded backend applies it once even if it is sent again.
+  /// - Parameter request: identifies the commit, so that an embedded backend applies it only once even if it is sent
+  ///   again.
   package func commit(
     _ mutations: [Mutation], request: WriteRequestID?
   ) async throws(RPCStatus) -> CommitResponse {
@@ -168,7 +169,7 @@ package final class GRPCDatastore: AnsweringDatastore {
     return ids.sorted { $0.compareUTF8($1) == .ascending }
   }
 
-  /// Requests the names of all documents of the collection, since the protocol cannot request only missing ones.
+  /// Requests the names of all documents in the collection, because the protocol cannot request only the missing ones.
   package func answer(_ read: MissingDocumentsRead) async throws(RPCStatus) -> [DocumentKey] {
     let names = names
     var keys: [DocumentKey] = []
@@ -199,7 +200,7 @@ package final class GRPCDatastore: AnsweringDatastore {
   /// The maximum number of names in one page of a listing.
   private static let pageSize: Int32 = 300
 
-  /// The time limit of a unary or server-streaming call. Open-ended streams have none.
+  /// The time limit of a unary or server-streaming call. Open-ended streams have no time limit.
   private static let deadline = Duration.seconds(60)
 
   private func unary<Answer: Sendable>(
@@ -212,7 +213,7 @@ package final class GRPCDatastore: AnsweringDatastore {
     return answers[0]
   }
 
-  /// Makes a call with one request and a stream of responses.
+  /// Makes a call that has one request and a stream of responses.
   private func collect<Answer: Sendable>(
     _ method: CallMethod, _ request: [UInt8], _ read: @escaping AnswerReader<Answer>.Read
   ) async throws(RPCStatus) -> [Answer] {
@@ -234,7 +235,7 @@ package final class GRPCDatastore: AnsweringDatastore {
     }
   }
 
-  /// Makes a call. If its token is rejected, repeats the call once with a new token.
+  /// Makes a call. If the token is rejected, repeats the call once with a new token.
   private func repeatingOnce<Result>(
     _ body: () async throws(RPCStatus) -> Result
   ) async throws(RPCStatus) -> Result {
@@ -244,10 +245,10 @@ package final class GRPCDatastore: AnsweringDatastore {
     return try await body()
   }
 
-  /// Runs one call on the connection and converts the error that ends it to a status.
+  /// Runs one call on the connection. If an error ends the call, converts it to a status.
   /// - Parameters:
-  ///   - request: the whole request; `nil` for a stream of requests.
-  ///   - timeout: the time after which the call fails; `nil` for a call without a deadline.
+  ///   - request: the whole request; `nil` if the request is a stream.
+  ///   - timeout: the time after which the call fails; `nil` for no deadline.
   func call<Result>(
     _ method: CallMethod, _ request: [UInt8]?, timeout: Duration? = nil, _ body: (CallStream) async throws -> Result
   ) async throws(RPCStatus) -> Result {
@@ -262,8 +263,8 @@ package final class GRPCDatastore: AnsweringDatastore {
     throw RPCStatus(.unavailable, "\(endpoint.text) accepts no calls at the moment.")
   }
 
-  /// Attempts one call.
-  /// - Returns: the result; `nil` for a call that the backend has not processed.
+  /// Makes one attempt at a call.
+  /// - Returns: the result; `nil` if the backend has not processed the call.
   private func attempt<Result>(
     _ head: RequestHead, _ request: [UInt8]?, _ body: (CallStream) async throws -> Result
   ) async throws(RPCStatus) -> Result? {

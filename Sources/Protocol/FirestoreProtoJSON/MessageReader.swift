@@ -2,8 +2,8 @@
 package import FirestoreJSON
 package import FirestoreModel
 
-/// Reads a message from proto3 JSON and writes it as wire bytes. Errors have the texts of Google's servers. They
-/// contain the path of the field, with names from the proto file.
+/// Reads a message from proto3 JSON and writes it as wire bytes. Errors have the same texts as the errors of Google's
+/// servers. They contain the path of the field, with the names that the proto file uses.
 package struct MessageReader {
   private enum Step {
     case field(String)
@@ -13,11 +13,13 @@ package struct MessageReader {
   /// The formats that are accepted in addition to standard proto3 JSON.
   package enum Dialect {
     case strict
-    /// Accepts scalars as text, as in the query of a URL.
+    /// Scalars may also be written as text, as in the query of a URL.
     case texts
-    /// Accepts wrappers and times also as messages with fields. Web SDKs of 2018 and 2019 send them.
+    /// Wrappers and times may also be written as messages with fields. The web SDKs of 2018 and 2019 send them in this
+    /// form.
     case spelledOut
-    /// Ignores unknown members, which newer programs may write. Also accepts the formats of `spelledOut`.
+    /// Unknown members are ignored, because newer programs may write them. The formats of `spelledOut` are also
+    /// accepted.
     case lenient
   }
 
@@ -25,7 +27,7 @@ package struct MessageReader {
   private let dialect: Dialect
   private var isText: Bool { dialect == .texts }
 
-  /// - Parameter root: the request field that holds the JSON; `nil` for the whole request.
+  /// - Parameter root: the field of the request that contains the JSON; `nil` if the JSON is the whole request.
   private init(root: String?, _ dialect: Dialect) {
     trail = root.map { [.field($0)] } ?? []
     self.dialect = dialect
@@ -124,7 +126,8 @@ package struct MessageReader {
     }
   }
 
-  /// Reads a message with a special JSON form that is spelled out as fields instead; `nil` if it has the special form.
+  /// Reads a message of a type that has a special JSON form, if the message is written as fields instead; `nil` if it
+  /// has the special form.
   private mutating func spelledOut(
     _ json: JSONSyntax, _ schema: @autoclosure () -> MessageSchema
   ) throws(RPCStatus) -> [UInt8]? {
@@ -181,7 +184,7 @@ package struct MessageReader {
     return text
   }
 
-  /// Decodes base64 in both alphabets, with or without padding.
+  /// Decodes base64 in either alphabet, with or without padding.
   private func byteArray(_ json: JSONSyntax) throws(RPCStatus) -> [UInt8] {
     let text = try text(json, "TYPE_BYTES")
     var standard = text.utf8.map { byte in
@@ -222,7 +225,7 @@ package struct MessageReader {
 
   // MARK: Messages about faults
 
-  /// The path of the field, for example `writes[0].update.fields[2].value`.
+  /// The path of the current field, for example `writes[0].update.fields[2].value`.
   private var path: String {
     trail.reduce(into: "") { text, step in
       switch step {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The schema of a message, from its proto file, with everything that the JSON codec needs.
+/// The schema of a message, taken from its proto file. It contains everything that the JSON codec needs.
 package final class MessageSchema: Sendable {
-  /// The full name, including the package: `google.firestore.v1.Document`.
+  /// The full name of the message, including the package: `google.firestore.v1.Document`.
   package let name: String
   /// The fields, in the order of their numbers.
   package let fields: [FieldSchema]
-  /// The error for a JSON message without fields; `nil` if such a message is valid.
+  /// The error for a JSON message without any fields; `nil` if such a message is valid.
   package let emptiness: String?
   private let indexes: [String: Int]
 
@@ -22,7 +22,7 @@ package final class MessageSchema: Sendable {
     self.indexes = indexes
   }
 
-  /// - Parameter name: the JSON name or the proto file's name; proto3 JSON accepts both.
+  /// - Parameter name: the field's name in JSON or in the proto file. Proto3 JSON accepts both.
   package func field(named name: String) -> FieldSchema? { indexes[name].map { fields[$0] } }
 }
 
@@ -37,31 +37,32 @@ package struct FieldSchema: Sendable {
     /// The enumeration google.protobuf.NullValue.
     case null
     case enumeration(EnumSchema)
-    /// A message. Its schema is computed on demand, since messages can contain each other.
+    /// A message. Its schema is computed on demand, because messages can contain each other.
     case message(@Sendable () -> MessageSchema)
     case timestamp
     case duration
     /// A google.protobuf.Struct.
     case structure
-    /// A message whose only field is field 1, of this kind. In JSON, the field's value represents the message.
+    /// A message whose only field has the number 1 and this kind. In JSON, the value of this field represents the
+    /// message.
     case wrapper(Kind)
   }
 
   package enum Count: Sendable {
     case one
     case list
-    /// A map, whose entries have a string key (1) and a value (2).
+    /// A map. Its entries have a string as key (field 1) and a value (field 2).
     case map
   }
 
   package let number: Int
-  /// The name in the proto file, such as `field_paths`. Error messages use this name.
+  /// The field's name in the proto file, such as `field_paths`. Error messages use this name.
   package let name: String
-  /// The name in JSON, such as `fieldPaths`.
+  /// The field's name in JSON, such as `fieldPaths`.
   package let jsonName: String
   package let kind: Kind
   package let count: Count
-  /// The `oneof` group of the field; at most one field of the group may be set.
+  /// The `oneof` group to which the field belongs; `nil` if none. At most one field of a group may be set.
   package let oneof: String?
 
   package init(_ number: Int, _ name: String, _ kind: Kind, _ count: Count = .one, oneof: String? = nil) {

@@ -2,7 +2,8 @@
 import FirestoreJSON
 package import FirestoreModel
 
-/// Writes a message, given as wire bytes, as proto3 JSON. Set fields are written in the order of their numbers.
+/// Writes a message, given as wire bytes, as proto3 JSON. Only fields that are set are written, in the order of their
+/// numbers.
 package struct MessageWriter {
   /// The content of a field on the wire.
   private enum Content {
@@ -13,8 +14,8 @@ package struct MessageWriter {
   private var syntax: JSONText
 
   /// - Parameters:
-  ///   - message: wire bytes; fields that are not in the schema are omitted.
-  ///   - isPretty: whether to use several lines, like Google's servers.
+  ///   - message: the wire bytes of the message. Fields that are not in the schema are omitted.
+  ///   - isPretty: whether to write several lines, as Google's servers do.
   package static func text(of message: [UInt8], _ schema: MessageSchema, isPretty: Bool) throws(WireError) -> [UInt8] {
     let result: Result<[UInt8], WireError> = message.withUnsafeBytes { bytes in
       var writer = MessageWriter(syntax: JSONText(isPretty: isPretty))
@@ -64,7 +65,8 @@ package struct MessageWriter {
     syntax.close("}")
   }
 
-  /// Writes an element of a list. Numbers can be packed into one content (Protocol Buffers, "Packed repeated fields").
+  /// Writes an element of a list. Several numbers can be packed into one field on the wire (Protocol Buffers, "Packed
+  /// repeated fields").
   private mutating func element(_ content: Content, _ kind: FieldSchema.Kind) throws(WireError) {
     if case .int32 = kind, case .bytes(let bytes) = content {
       var reader = WireReader(bytes)
@@ -194,7 +196,7 @@ package struct MessageWriter {
   }
 }
 
-/// Writes JSON piece by piece, on one line or with a line for each member and element.
+/// Writes JSON piece by piece, either on one line or with a separate line for each member and element.
 package struct JSONText {
   package private(set) var bytes: [UInt8] = []
   private let isPretty: Bool
@@ -233,7 +235,7 @@ package struct JSONText {
 
   package mutating func raw(_ text: String) { bytes.append(contentsOf: text.utf8) }
 
-  /// Writes a number; NaN and infinities are written as text.
+  /// Writes a number. NaN and infinities are written as text.
   package mutating func double(_ value: Double) {
     if value.isNaN { return string("NaN") }
     if value.isInfinite { return string(value < 0 ? "-Infinity" : "Infinity") }

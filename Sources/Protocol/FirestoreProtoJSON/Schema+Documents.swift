@@ -80,7 +80,7 @@ extension Schema {
     [FieldSchema(1, "collection_ids", .string, .list), FieldSchema(2, "next_page_token", .string)])
 }
 
-/// The elements of bundles (firestore/bundle.proto).
+/// The schemas for the elements of bundles (firestore/bundle.proto).
 extension Schema {
   package static let bundleElement: MessageSchema = bundleMessage(
     "BundleElement",

@@ -186,7 +186,7 @@ extension Schema {
     "Pipeline", [FieldSchema(1, "stages", .message { stage }, .list)])
   private static let stage: MessageSchema = call("Pipeline.Stage")
 
-  /// A stage or a function: a name, arguments and options.
+  /// The schema of a stage or function, which has a name, arguments and options.
   private static func call(_ name: String) -> MessageSchema {
     message(
       name,
@@ -221,7 +221,7 @@ extension Schema {
 
   private static let explainStats: MessageSchema = message("ExplainStats", [FieldSchema(1, "data", .message { text })])
 
-  /// A `google.protobuf.Any` that holds a `google.protobuf.StringValue`.
+  /// The schema of a `google.protobuf.Any` that contains a `google.protobuf.StringValue`.
   private static let text = MessageSchema(
     "google.protobuf.Any", [FieldSchema(1, "@type", .string), FieldSchema(2, "value", .wrapper(.string))])
 }

@@ -82,7 +82,7 @@ extension Schema {
     ])
 }
 
-/// The messages of Listen and Write, which only WebChannel uses as JSON.
+/// The schemas for the messages of Listen and Write. Only WebChannel sends these messages as JSON.
 extension Schema {
   package static let listenRequest: MessageSchema = message(
     "ListenRequest",
@@ -176,7 +176,7 @@ extension Schema {
       FieldSchema(5, "labels", .string, .map), FieldSchema(6, "request_options", .message { requestOptions }),
     ])
 
-  /// A timestamp as a message with fields. Current JSON uses text.
+  /// The schema of a timestamp that is written as a message with fields. Current JSON uses text instead.
   package static let timestamp = MessageSchema(
     "google.protobuf.Timestamp", [FieldSchema(1, "seconds", .int64), FieldSchema(2, "nanos", .int32)])
 

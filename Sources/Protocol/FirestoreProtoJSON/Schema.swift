@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The schemas of google.firestore.v1's messages in the REST API, from their proto files: documents, values and types
-/// that requests and responses share.
+/// The schemas of the google.firestore.v1 messages that the REST API uses, taken from their proto files. This file
+/// contains documents, values, and types that both requests and responses use.
 package enum Schema {
   package static let document: MessageSchema = message(
     "Document",

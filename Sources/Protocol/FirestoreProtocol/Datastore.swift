@@ -2,24 +2,24 @@
 package import FirestoreModel
 package import SerialExecutors
 
-/// The interface to a backend. It is implemented by the embedded backend, by clients of google.firestore.v1 servers,
-/// and by wrappers, for example to inject faults.
+/// The interface to a backend. Implementations are the embedded backend, clients of google.firestore.v1 servers, and
+/// wrappers that, for example, inject faults.
 ///
-/// A stream runs until the call returns. It ends when the caller's task is canceled, when `requests` ends, or with the
-/// backend's status. Nothing more is read or delivered after the call has returned.
+/// A stream lasts until its call returns. The stream ends when the caller's task is canceled, when `requests` ends, or
+/// when the backend sends a status. After the call has returned, nothing more is read or delivered.
 package protocol Datastore: Sendable {
   /// Runs one watch stream.
   /// - Parameters:
-  ///   - requests: the requests to send, read one at a time and in order.
-  ///   - deliver: receives the events since the last call. Only a limited amount is read before it returns, so a slow
-  ///     consumer applies backpressure.
-  /// - Throws: `RPCStatus`; `unavailable` also if the stream ends without an error, since a watch stream should not
-  ///   end.
+  ///   - requests: the requests to send. They are read one at a time and in order.
+  ///   - deliver: receives the events since the last call. Until it returns, only a limited amount is read, so a slow
+  ///     consumer causes backpressure.
+  /// - Throws: `RPCStatus`. This is `unavailable` if the stream ends without an error, because a watch stream should
+  ///   not end.
   func watch(
     requests: StreamRequests<WatchRequest>, deliver: @Sendable (WatchEvent) async -> Void
   ) async throws(RPCStatus)
 
-  /// Runs one write stream: handshake, then one response per request, in order.
+  /// Runs one write stream, which consists of a handshake and then one response for each request, in order.
   func write(
     requests: StreamRequests<WriteRequest>, deliver: @Sendable (WriteEvent) async -> Void
   ) async throws(RPCStatus)
@@ -28,30 +28,31 @@ package protocol Datastore: Sendable {
   func commit(_ mutations: [Mutation]) async throws(RPCStatus) -> CommitResponse
   /// Answers a read, or forwards it to another datastore.
   func read<Read: DatastoreRead>(_ read: Read) async throws(RPCStatus) -> Read.Answer
-  /// Visits the documents at any depth below a path, in key order.
-  /// - Parameter deliver: receives the documents since the last call, and returns whether to continue. Only a limited
-  ///   amount is read before it returns.
+  /// Visits the documents at any depth below a path, in the order of their keys.
+  /// - Parameter deliver: receives the documents since the last call, and returns whether to continue. Until it
+  ///   returns, only a limited amount is read.
   /// - Throws: `unimplemented` if the backend does not support this query.
   func visitDescendants(
     _ request: DescendantsRequest, deliver: @escaping @Sendable ([Document]) async -> Bool
   ) async throws(RPCStatus)
 
-  /// Reports every commit to the database, by collection, until canceled. The first notification states that everything
-  /// may have changed.
-  /// - Parameter deliver: receives the changes since the last call. Further changes are collected until it returns.
-  /// - Throws: `unimplemented` if the backend does not report commits, `permission-denied`; `cancelled`.
+  /// Reports every commit to the database, by collection, until the task is canceled. The first notification states
+  /// that everything may have changed.
+  /// - Parameter deliver: receives the changes since the last call. Until it returns, further changes are collected.
+  /// - Throws: `unimplemented` if the backend does not report commits; `permission-denied`; `cancelled` if the task is
+  ///   canceled.
   func followCommits(deliver: @Sendable (CommitUpdate) async -> Void) async throws(RPCStatus)
 
   /// Whether the peer can disappear or hang while the watch stream remains open.
   var canFallSilent: Bool { get }
-  /// Whether the backend is in this process, so that stream values need no decoding.
+  /// Whether the backend is in this process, so that the values in streams do not have to be decoded.
   var answersInProcess: Bool { get }
-  /// The thread that sends and receives the messages of streams. It is the best thread for the client's engine. `nil`
-  /// if there is no single thread.
+  /// The thread that sends and receives the messages of streams. The client's engine should preferably run on this
+  /// thread. `nil` if there is no single thread.
   var loop: (any WorkLoop & TaskExecutor)? { get }
   /// Makes later calls use a new connection, because the current connection is unreliable. Current calls continue.
   func reconnect()
-  /// The sizes of the streams' messages so far; `nil` for a backend whose messages are not encoded.
+  /// The sizes of all stream messages so far; `nil` for a backend whose messages are not encoded.
   var traffic: DatastoreTraffic? { get }
 }
 
@@ -62,7 +63,7 @@ extension Datastore {
   package func followCommits(deliver: @Sendable (CommitUpdate) async -> Void) async throws(RPCStatus) {
     throw RPCStatus(.unimplemented, "This backend does not report commits.")
   }
-  /// Does nothing by default, as in a datastore without connections.
+  /// Does nothing. This default implementation is for datastores without connections.
   package func reconnect() {}
   package var traffic: DatastoreTraffic? { nil }
 }
@@ -90,23 +91,24 @@ package struct DatastoreTraffic: Hashable, Sendable {
 }
 
 package enum WatchEvent: Sendable {
-  /// The stream is open and accepts requests. The client counts as online only after the first message.
+  /// The stream is open and accepts requests. The client counts as online only after the first message arrives.
   case opened
-  /// The changes in the order of their arrival; never empty.
+  /// The changes, in the order in which they arrived; never empty.
   case changes([WatchChange])
 }
 
 package enum WriteEvent: Sendable {
-  /// The handshake is complete. Batches may be sent.
+  /// The handshake is complete, so batches may be sent.
   case opened(streamToken: [UInt8])
   case committed(streamToken: [UInt8], CommitResponse)
 }
 
-/// One batch to send.
+/// A request to write one batch.
 package struct WriteRequest: Sendable {
   package var streamToken: [UInt8]
   package var mutations: [Mutation]
-  /// The id by which a backend with stored responses recognizes a batch that is resent after a lost response.
+  /// The id of the batch. If a response is lost and the batch is resent, a backend that stores its responses recognizes
+  /// the batch by this id.
   package var requestID: WriteRequestID?
 
   package init(streamToken: [UInt8], mutations: [Mutation], requestID: WriteRequestID? = nil) {
@@ -116,19 +118,19 @@ package struct WriteRequest: Sendable {
   }
 }
 
-/// The permanent id of a batch. Stream tokens cannot serve as ids: a new stream starts without a token, and pipelined
-/// batches share one.
+/// The permanent id of a batch. Stream tokens cannot be used as ids, because a new stream starts without a token and
+/// pipelined batches share a token.
 package struct WriteRequestID: Hashable, Sendable {
-  /// The sender that repeats a request until it gets the response.
+  /// The kind of sender, which repeats a request until it gets the response.
   package enum Sender: Hashable, Sendable {
-    /// A cache, which stores its batches and may return after days.
+    /// A cache. It stores its batches, and may repeat them even days later.
     case cache
-    /// A stream, which is resumed soon or never.
+    /// A stream. It is resumed soon or not at all.
     case stream
   }
 
-  /// A random number of the sender. A cache combines its identity and the batch's generation. So ids also differ after
-  /// a cache restarts its numbering or is restored to an earlier state.
+  /// A random number that identifies the sender. A cache combines its identity with the batch's generation. Therefore
+  /// ids differ even if the cache starts numbering again or is restored to an earlier state.
   package var clientID: [UInt8]
   package var batchID: BatchID
   package var sender: Sender
@@ -142,7 +144,7 @@ package struct WriteRequestID: Hashable, Sendable {
 
 package struct CommitResponse: Sendable {
   package var commitTime: SnapshotVersion
-  /// The results, one per mutation.
+  /// The results, one for each mutation.
   package var results: [MutationResult]
 
   package init(commitTime: SnapshotVersion, results: [MutationResult]) {
@@ -151,7 +153,8 @@ package struct CommitResponse: Sendable {
   }
 }
 
-/// The requests to send on a stream. They are read when there is room. Ends with `nil`, also on cancellation.
+/// The requests to send on a stream. They are read as soon as the stream has room for them. The sequence also ends if
+/// the task is canceled.
 package struct StreamRequests<Element: Sendable>: AsyncSequence, Sendable {
   package struct Iterator: AsyncIteratorProtocol {
     fileprivate let pull: @Sendable () async -> Element?

@@ -2,15 +2,15 @@
 package import FirestoreModel
 package import FirestoreQuery
 
-/// A call with one request and one response. Wrappers forward it without knowing its type. Backends have a function for
-/// each type.
+/// A call with one request and one response. Wrappers forward a call without knowing its type. Backends implement one
+/// function for each type.
 package protocol DatastoreRead<Answer>: Sendable {
   associatedtype Answer: Sendable
 
-  /// Whether the call changes nothing, so that it can be repeated.
+  /// Whether the call changes nothing and can therefore be repeated.
   var isRepeatable: Bool { get }
-  /// The same read at the given time.
-  /// - Throws: `unimplemented` for a read that does not support past times.
+  /// A copy of the read that reads as of the given time.
+  /// - Throws: `unimplemented` if the read does not support past times.
   func at(_ time: SnapshotVersion) throws(RPCStatus) -> Self
   /// Requests the result from a backend.
   func answer(by backend: some AnsweringDatastore) async throws(RPCStatus) -> Answer
@@ -20,7 +20,7 @@ extension DatastoreRead {
   package var isRepeatable: Bool { true }
 }
 
-/// A read of documents at one time, possibly in the past.
+/// A read of documents as of one time, which may be in the past.
 package protocol TimedRead: DatastoreRead {
   var view: ReadView { get set }
 }
@@ -33,7 +33,7 @@ extension TimedRead {
   }
 }
 
-/// A datastore that answers reads itself.
+/// A datastore that answers reads itself instead of forwarding them.
 package protocol AnsweringDatastore: Datastore {
   func answer(_ read: LookupRead) async throws(RPCStatus) -> [Document]
   func answer(_ read: QueryRead) async throws(RPCStatus) -> [Document]
@@ -53,7 +53,8 @@ extension AnsweringDatastore {
 
 // MARK: Reads
 
-/// Reads documents at one version, in the order of the keys. A document that does not exist is returned as `missing`.
+/// Reads documents as of one time, in the order of the given keys. If a document does not exist, it is returned as
+/// `missing`.
 package struct LookupRead: TimedRead {
   package let keys: [DocumentKey]
   package var view: ReadView
@@ -63,10 +64,10 @@ package struct LookupRead: TimedRead {
   }
 }
 
-/// Reads the documents that a query finds, in its order.
+/// Reads the documents that a query finds, in the query's order.
 package struct QueryRead: TimedRead {
   package let target: Target
-  /// The number of documents to skip before the limit; ignored for a document target.
+  /// The number of documents to skip before the limit applies. Ignored for a document target.
   package var offset = 0
   package var view: ReadView
 
@@ -75,7 +76,7 @@ package struct QueryRead: TimedRead {
   }
 }
 
-/// Computes aggregations over a query's documents. The results are by alias.
+/// Computes aggregations over a query's documents. Returns the results by alias.
 package struct AggregationRead: TimedRead {
   package let target: Target
   package let aggregations: [Aggregation]
@@ -86,11 +87,11 @@ package struct AggregationRead: TimedRead {
   }
 }
 
-/// Requests the server's explanation of a query; `nil` if the server does not explain queries.
+/// Requests the server's explanation of a query. The answer is `nil` if the server does not explain queries.
 package struct ExplainRead: TimedRead {
-  /// The target. It must not be a document target.
+  /// The target to explain. It must not be a document target.
   package let target: Target
-  /// Whether to also run the query and measure its cost.
+  /// Whether the server also runs the query and measures its cost.
   package let isRun: Bool
   package var view: ReadView
 
@@ -113,7 +114,7 @@ package struct CollectionIDsRead: TimedRead {
   }
 }
 
-/// Reads the keys of a collection's missing documents that have documents below them, in key order.
+/// Reads the keys of the missing documents in a collection that have documents below them. The keys are in order.
 package struct MissingDocumentsRead: TimedRead {
   package let collection: ResourcePath
   package var view: ReadView
@@ -125,17 +126,17 @@ package struct MissingDocumentsRead: TimedRead {
 
 /// Reads the databases that have documents, sorted by name.
 package struct DatabasesRead: DatastoreRead {
-  /// The project of the databases; `nil` for all projects.
+  /// The id of the project whose databases to list; `nil` to list the databases of all projects.
   package let project: String?
 
-  /// Returns the read unchanged: backends list only current databases.
+  /// Returns the read unchanged, because backends list only current databases.
   package func at(_ time: SnapshotVersion) -> DatabasesRead { self }
   package func answer(by backend: some AnsweringDatastore) async throws(RPCStatus) -> [DatabaseID] {
     try await backend.answer(self)
   }
 }
 
-/// Executes a pipeline, which may also write, and returns all results.
+/// Executes a pipeline, and returns all of its results. The pipeline may also write.
 package struct PipelineExecution: DatastoreRead {
   package let pipeline: PipelineMessage
 
@@ -159,7 +160,7 @@ extension Datastore {
     try await read(QueryRead(target: target, view: view))
   }
 
-  /// The names of the documents that `runQuery` finds, in its order.
+  /// The names of the documents that `runQuery` finds, in the target's order.
   package func keys(of target: Target) async throws(RPCStatus) -> [DocumentKey] {
     try await runQuery(target, .names).map(\.key)
   }
@@ -198,11 +199,11 @@ extension Datastore {
   }
 }
 
-/// The time and the fields to read.
+/// The read time, and the fields to read.
 package struct ReadView: Hashable, Sendable {
-  /// The read time, as far back as the backend supports; `nil` for the newest documents.
+  /// The read time. It may be in the past, as far back as the backend supports. `nil` for the newest documents.
   package var time: SnapshotVersion?
-  /// The fields to read; `nil` for all, and empty for names and versions only.
+  /// The fields to read. `nil` reads all fields; an empty mask reads only names and versions.
   package var projection: FieldMask?
 
   package init(at time: SnapshotVersion? = nil, projection: FieldMask? = nil) {
@@ -215,7 +216,7 @@ package struct ReadView: Hashable, Sendable {
   /// The newest documents without their fields.
   package static let names = ReadView(projection: FieldMask([]))
 
-  /// Reduces documents to the fields of this view.
+  /// Reduces documents to the fields that this view includes.
   package func shown(_ documents: [Document]) -> [Document] {
     guard let projection else { return documents }
     return documents.map { document in
@@ -229,11 +230,11 @@ package struct ReadView: Hashable, Sendable {
   }
 }
 
-/// A request for the documents at any depth below a path, in key order. The path is a collection, a document, or the
-/// root for the whole database. Uses a query without a collection (PROTOCOL §3.7).
+/// A request for the documents at any depth below a path, in the order of their keys. The path is a collection, a
+/// document, or the root for the whole database. Uses a query without a collection (PROTOCOL §3.7).
 package struct DescendantsRequest: Hashable, Sendable {
   package var path: ResourcePath
-  /// The last received document; the request continues after it. `nil` to start.
+  /// The last document that was received, after which the request continues. `nil` to start with the first document.
   package var last: DocumentKey?
   package var limit: Int
   package var view: ReadView
@@ -244,13 +245,13 @@ package struct DescendantsRequest: Hashable, Sendable {
     self.view = view
   }
 
-  /// Advances the request to the documents after the given ones.
+  /// Advances the request, so that it continues after the given documents.
   package mutating func pass(_ documents: [Document]) {
     limit -= documents.count
     if let key = documents.last?.key { last = key }
   }
 
-  /// The query. Its path is the document or root below which it searches.
+  /// The query for the request. The query's path is the document or root below which the request searches.
   package func target(in database: DatabaseID) -> Target {
     let isCollection = path.isCollection && !path.isRoot
     var (start, end): (Bound?, Bound?) = (nil, nil)
@@ -267,7 +268,7 @@ package struct DescendantsRequest: Hashable, Sendable {
       end: end)
   }
 
-  /// The smallest key in a collection. Numeric ids sort first, by number.
+  /// The smallest possible key in a collection. Numeric ids sort first and are ordered by number.
   private static func firstKey(in collection: ResourcePath) -> DocumentKey {
     DocumentKey(unchecked: collection.appending("__id\(Int64.min)__"))
   }

@@ -13,8 +13,8 @@ extension Query {
     return writer.bytes
   }
 
-  /// Decodes the stored form.
-  /// - Throws: `data-loss` for bytes that `encoded()` did not write.
+  /// Decodes a value from its stored form.
+  /// - Throws: `data-loss` if `encoded()` did not write the bytes.
   package init(decoding bytes: [UInt8]) throws(ModelError) {
     self = try decode(bytes, "query") { reader throws(WireError) in
       var message = QueryMessage()
@@ -34,7 +34,7 @@ extension Query {
     }
   }
 
-  /// - Parameter path: the path of the collection; for a collection group, the path of its ancestor.
+  /// - Parameter path: the path of the collection. For a collection group, the path of the group's ancestor.
   package init(_ message: QueryMessage, path: ResourcePath, limitType: LimitType) throws(WireError) {
     let group = message.selectors.last.flatMap { $0.allDescendants ? $0.collectionID : nil }
     let filter = try message.filter.map { filter throws(WireError) in try Filter(stored: filter) }
@@ -52,8 +52,8 @@ extension Query {
 extension Target {
   package func encoded() -> [UInt8] { query.encoded() }
 
-  /// Decodes the stored form.
-  /// - Throws: `data-loss` for bytes that `encoded()` did not write.
+  /// Decodes a value from its stored form.
+  /// - Throws: `data-loss` if `encoded()` did not write the bytes.
   package init(decoding bytes: [UInt8]) throws(ModelError) { self = try Query(decoding: bytes).target }
 }
 
@@ -78,7 +78,7 @@ extension Filter {
     }
   }
 
-  /// The conditions of an outermost AND.
+  /// The conditions that an outermost AND combines.
   fileprivate var conjuncts: [Filter] {
     if case .and(let filters) = self { filters } else { [self] }
   }
@@ -94,8 +94,8 @@ extension Mutation {
     return writer.bytes
   }
 
-  /// Decodes the stored form.
-  /// - Throws: `data-loss` for bytes that `encoded()` did not write.
+  /// Decodes a value from its stored form.
+  /// - Throws: `data-loss` if `encoded()` did not write the bytes.
   package init(decoding bytes: [UInt8]) throws(ModelError) {
     self = try decode(bytes, "write") { reader throws(WireError) in try reader.mutation(.relative) }
   }
@@ -112,8 +112,8 @@ extension MutationBatch {
     return writer.bytes
   }
 
-  /// Decodes the stored form.
-  /// - Throws: `data-loss` for bytes that `encoded()` did not write.
+  /// Decodes a value from its stored form.
+  /// - Throws: `data-loss` if `encoded()` did not write the bytes.
   package init(decoding bytes: [UInt8]) throws(ModelError) {
     self = try decode(bytes, "batch") { reader throws(WireError) in
       var batch = MutationBatch(id: BatchID(0), localWriteTime: Timestamp(seconds: 0), mutations: [])

@@ -2,8 +2,8 @@
 package import FirestoreModel
 package import FirestoreQuery
 
-/// The id of a target on a watch stream and in the cache. Targets of users have even numbers; limbo resolutions have
-/// odd numbers.
+/// The id of a target on a watch stream and in the cache. The targets of queries have even numbers, and limbo
+/// resolutions have odd numbers.
 package struct TargetID: Hashable, Comparable, Sendable, CustomStringConvertible {
   package let rawValue: Int32
   package init(_ rawValue: Int32) { self.rawValue = rawValue }
@@ -11,18 +11,18 @@ package struct TargetID: Hashable, Comparable, Sendable, CustomStringConvertible
   package var description: String { String(rawValue) }
 }
 
-/// An opaque position of the backend. Never empty.
+/// An opaque token for a position at the backend. It is never empty.
 package struct ResumeToken: Hashable, Sendable {
   package let bytes: [UInt8]
   /// Creates a token.
-  /// - Returns: `nil` for empty bytes, which mean "no token" in the protocol.
+  /// - Returns: `nil` if the bytes are empty, which means "no token" in the protocol.
   package init?(_ bytes: [UInt8]) {
     if bytes.isEmpty { return nil }
     self.bytes = bytes
   }
 }
 
-/// The purpose of a target; sent as the request label `goog-listen-tags`.
+/// The purpose of a target, which is sent as the request label `goog-listen-tags`.
 package enum TargetPurpose: Hashable, Sendable {
   case listen
   case existenceFilterMismatch
@@ -30,13 +30,13 @@ package enum TargetPurpose: Hashable, Sendable {
   case limboResolution
 }
 
-/// A request of the client on a watch stream.
+/// A request from the client on a watch stream.
 package enum WatchRequest: Sendable {
   case add(WatchTarget)
   case remove(TargetID)
 }
 
-/// One target in the form sent to the server.
+/// One target, in the form that is sent to the server.
 package struct WatchTarget: Sendable {
   package enum Resume: Hashable, Sendable {
     case token(ResumeToken)
@@ -47,7 +47,7 @@ package struct WatchTarget: Sendable {
   package var target: Target
   package var purpose: TargetPurpose
   package var resume: Resume?
-  /// The number of documents that the client has for the target; only together with `resume`.
+  /// The number of documents that the client has for the target. Only set together with `resume`.
   package var expectedCount: Int?
 
   package init(
@@ -64,25 +64,26 @@ package struct WatchTarget: Sendable {
 /// One message of the watch stream (PROTOCOL §2.3).
 package enum WatchChange: Sendable {
   case added([TargetID])
-  /// Targets were removed. Without a cause, the client requested it; with a cause, the listen failed.
+  /// Targets were removed. If there is no cause, the client requested the removal. If there is a cause, the listen
+  /// failed.
   case removed([TargetID], cause: RPCStatus?)
   case current([TargetID], ResumeToken?)
   case reset([TargetID], ResumeToken?)
-  /// A new position for some targets; an empty list means all of them.
+  /// A new position for some targets. An empty list means all targets.
   case token([TargetID], ResumeToken?)
-  /// A consistent snapshot. The changes so far are complete up to this version, for all targets.
+  /// A consistent snapshot: the changes that were sent so far are complete up to this version, for all targets.
   case snapshot(SnapshotVersion, ResumeToken?)
   /// The document exists (`found`) or is deleted (`missing`). It now matches the `updated` targets, and no longer
   /// matches the `removed` targets.
   case document(Document, updated: [TargetID], removed: [TargetID])
-  /// The document left these targets; its content is unknown.
+  /// The document left these targets. Its content is unknown.
   case documentRemoved(DocumentKey, removed: [TargetID])
   case filter(TargetID, ExistenceFilter)
 
   package var isSnapshot: Bool { if case .snapshot = self { true } else { false } }
 }
 
-/// The document count of a target at the backend, and optionally a filter of the documents' names.
+/// The number of documents that a target has at the backend, and optionally a bloom filter of the documents' names.
 package struct ExistenceFilter: Sendable {
   package var count: Int
   package var unchangedNames: BloomFilterBits?
@@ -93,7 +94,7 @@ package struct ExistenceFilter: Sendable {
   }
 }
 
-/// A bloom filter as received, unchecked.
+/// A bloom filter as received, not validated.
 package struct BloomFilterBits: Hashable, Sendable {
   package var bitmap: [UInt8]
   package var padding: Int

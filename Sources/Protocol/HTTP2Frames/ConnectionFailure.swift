@@ -5,11 +5,11 @@ import NIOCore
 /// The reason why a connection cannot continue.
 package enum ConnectionFailure {
   case violation(HTTP2Violation)
-  /// The peer closed the connection within a frame, or before it had sent its settings.
+  /// The peer closed the connection in the middle of a frame, or before the peer had sent its settings.
   case cut(isWithin: Bool)
   case transport(any Error)
 
-  /// The failure as words that can follow the peer's name.
+  /// The failure in words that can follow the peer's name.
   package var words: String {
     switch self {
     case .violation(let violation): "broke the rules of HTTP/2: it sent \(violation)"
@@ -21,22 +21,22 @@ package enum ConnectionFailure {
   }
 }
 
-/// The owner of connections. A connection retains its owner until it is closed.
+/// The object that owns connections. A connection retains its owner until it is closed.
 package protocol FrameConnectionOwner: AnyObject {
-  /// Whether a read is in progress. Pending output is sent at its end.
+  /// Whether a read is in progress. Pending output is sent when the read ends.
   var isInTurn: Bool { get }
-  /// Whether to send nothing to the peer.
+  /// Whether the connection must send nothing to the peer.
   var isSilent: Bool { get }
   func beginTurn()
   func endTurn()
 
-  /// The client has opened a stream. It has no owner yet.
+  /// The client has opened a stream, which has no owner yet.
   func open(_ end: StreamEnd, _ block: HeaderBlock, isLast: Bool)
   /// The peer has changed its settings, such as the allowed number of streams.
   func changedSettings(_ connection: FrameConnection)
-  /// The peer accepts no more streams, and has not processed streams after `last`.
+  /// The peer accepts no more streams, and has not processed any stream after `last`.
   func goesAway(_ connection: FrameConnection, last: Int)
-  /// The connection accepts bytes again.
+  /// The connection accepts bytes to send again.
   func hasRoom(_ connection: FrameConnection)
   /// The program requests a graceful shutdown of the connection.
   func quiesce(_ connection: FrameConnection)
@@ -53,7 +53,7 @@ extension FrameConnectionOwner {
   package func failed(_ connection: FrameConnection, _ failure: ConnectionFailure) {}
 }
 
-/// The reason why a stream or a connection ends (RFC 9113, 7).
+/// The code for the reason why a stream or a connection ends (RFC 9113, 7).
 package struct HTTP2Code: RawRepresentable, Hashable, CustomStringConvertible {
   package let rawValue: UInt32
 
@@ -82,17 +82,17 @@ package struct HTTP2Code: RawRepresentable, Hashable, CustomStringConvertible {
   }
 }
 
-/// A violation of HTTP/2 by the peer. Its description can follow the words "it sent".
+/// A violation of HTTP/2 by the peer. The description can follow the words "it sent".
 package struct HTTP2Violation: Error, Hashable, CustomStringConvertible {
   package let code: HTTP2Code
   package let description: String
 
   package init(_ code: HTTP2Code, _ description: String) { (self.code, self.description) = (code, description) }
 
-  /// The peer began a TLS connection where HTTP/2 was expected.
+  /// The violation for a peer that began a TLS connection where HTTP/2 was expected.
   package static let tls = HTTP2Violation(.protocolError, "TLS")
 
-  /// The violation for a connection-level frame with a stream number.
+  /// The violation for a connection-level frame that has a stream number.
   static func onStream(_ frame: Frame) -> HTTP2Violation {
     let kind = frame.kind.map { "\($0)" } ?? "unknown"
     return HTTP2Violation(.protocolError, "a frame of the kind \(kind) on stream \(frame.stream)")

@@ -16,9 +16,9 @@ struct Frame {
   }
 
   static let front = 9
-  /// The maximum size of a frame's content in bytes. No setting raises it.
+  /// The maximum size in bytes of a frame's content. No setting raises this maximum.
   static let mostBytes = 16_384
-  /// The largest window, and the largest stream number.
+  /// The maximum size of a window, and the maximum stream number.
   static let largest = Int(Int32.max)
 
   static let isAcknowledgement: UInt8 = 0x1
@@ -27,16 +27,16 @@ struct Frame {
   static let isPadded: UInt8 = 0x8
   static let hasPriority: UInt8 = 0x20
 
-  /// The kind; `nil` for an unknown kind, which is ignored.
+  /// The kind of the frame; `nil` for an unknown kind. Such a frame is ignored.
   var kind: Kind?
   var flags: UInt8
-  /// The stream; 0 for the connection.
+  /// The number of the stream; 0 for the connection.
   var stream: Int
   var content: ByteBuffer
 
   func has(_ flag: UInt8) -> Bool { flags & flag != 0 }
 
-  /// Removes padding, and the priority before the headers.
+  /// Removes padding, and the priority that may precede the headers.
   mutating func unwrap() throws(HTTP2Violation) {
     var padding = 0
     if has(Self.isPadded) {
@@ -54,21 +54,22 @@ struct Frame {
   }
 }
 
-/// Extracts the frames of a connection from its bytes. A frame's content is a slice of the received bytes, not a copy.
+/// Extracts the frames of a connection from its bytes. The content of a frame is a slice of the received bytes, not a
+/// copy.
 package struct FrameReader {
   package static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
 
   private var bytes = ByteBuffer()
-  /// Whether no frame holds a slice of the bytes. They can then grow without a copy.
+  /// Whether no frame refers to a slice of the bytes. If so, the buffer can grow without being copied.
   private var isUnshared = false
   /// Whether the preface of the peer has not arrived yet.
   private var awaitsPreface: Bool
   private var isFirst = true
 
-  /// - Parameter awaitsPreface: whether the peer is a client.
+  /// - Parameter awaitsPreface: whether the peer is a client, which sends a preface.
   init(awaitsPreface: Bool) { self.awaitsPreface = awaitsPreface }
 
-  /// Whether an incomplete frame has started.
+  /// Whether part of a frame has arrived.
   var isWithin: Bool { bytes.readableBytes > 0 }
 
   mutating func append(_ more: ByteBuffer) {
@@ -86,7 +87,7 @@ package struct FrameReader {
     }
   }
 
-  /// - Returns: the next frame; `nil` while it is incomplete.
+  /// - Returns: the next frame; `nil` if it is still incomplete.
   mutating func next() throws(HTTP2Violation) -> Frame? {
     if awaitsPreface {
       guard let first = bytes.readBytes(length: Self.preface.count) else { return nil }
@@ -116,7 +117,7 @@ package struct FrameReader {
     return Frame(kind: kind, flags: flags, stream: Int(stream & 0x7fff_ffff), content: content)
   }
 
-  /// Throws if the peer uses another protocol.
+  /// Throws if the first bytes show that the peer uses another protocol.
   private func recognize() throws(HTTP2Violation) {
     let view = bytes.readableBytesView
     if view.starts(with: "HTTP/".utf8) {
@@ -137,7 +138,7 @@ extension ByteBuffer {
     writeInteger(UInt32(truncatingIfNeeded: stream))
   }
 
-  /// Writes headers as a frame, and as continuation frames if they do not fit.
+  /// Writes headers as a frame. If they do not fit, also writes continuation frames.
   mutating func writeHeaders(_ block: ByteBuffer, stream: Int, isLast: Bool) {
     if block.readableBytes <= Frame.mostBytes {
       let flags = isLast ? Frame.endsHeaders | Frame.endsStream : Frame.endsHeaders

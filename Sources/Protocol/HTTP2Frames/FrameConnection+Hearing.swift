@@ -125,7 +125,7 @@ extension FrameConnection {
     closeIfDone()
   }
 
-  /// Checks that a frame's stream exists or existed. Frames of ended streams may still arrive.
+  /// Checks that a frame's stream exists or existed earlier. Frames of streams that have ended may still arrive.
   private func checkIsKnown(_ stream: Int) throws(HTTP2Violation) {
     if stream <= 0 || stream > lastID || stream.isMultiple(of: 2) {
       throw HTTP2Violation(.protocolError, "a frame of unknown stream \(stream)")
@@ -195,7 +195,7 @@ extension FrameConnection {
     try countAnswer()
   }
 
-  /// Counts a reply that flow control does not limit.
+  /// Counts a reply to which flow control does not apply.
   private func countAnswer() throws(HTTP2Violation) {
     touch()
     if isWritable { return }
@@ -211,13 +211,13 @@ extension FrameConnection {
       .enhanceYourCalm, "more than \(limits.controlFrames) pings, settings and priorities in 30 seconds")
   }
 
-  /// Counts a stream that the peer canceled or forced this side to cancel.
+  /// Counts a stream that the peer canceled, or that the peer forced this side to cancel.
   func countBroken() throws(HTTP2Violation) {
     guard let now = channel?.eventLoop.now, brokenStreams.exceeds(limits.brokenStreams, at: now) else { return }
     throw HTTP2Violation(.enhanceYourCalm, "more than \(limits.brokenStreams) canceled streams in 30 seconds")
   }
 
-  /// Validates a priority, which is otherwise ignored.
+  /// Validates a priority. Priorities are otherwise ignored.
   private func priority(_ frame: Frame) throws(HTTP2Violation) {
     if frame.stream == 0 { throw HTTP2Violation(.protocolError, "a priority without a stream") }
     guard frame.content.readableBytes == 5 else { throw .size(frame) }

@@ -4,10 +4,10 @@ import NIOCore
 // Sends the frames of a connection to its peer.
 
 extension FrameConnection {
-  /// The number of sent data bytes that justifies one window update of the peer.
+  /// The number of sent data bytes for which the peer may send one window update.
   private static let explainingBytes = 1 << 10
 
-  /// Sends a piece after the previous ones, as soon as the peer accepts it.
+  /// Sends a piece after all previous pieces, as soon as the peer accepts it.
   package func send(_ piece: StreamEnd.Piece, on end: StreamEnd) {
     if isClosed || end.isSaidOut { return }
     if end.waiting == nil, isWritable, hasRoom(for: piece, on: end) { return write(piece, on: end) }
@@ -16,7 +16,7 @@ extension FrameConnection {
     pump()
   }
 
-  /// Whether a number of bytes would be sent immediately.
+  /// Whether the given number of bytes would be sent immediately.
   package func takes(_ bytes: Int, on end: StreamEnd) -> Bool {
     end.waiting == nil && isWritable && bytes <= min(room, end.room, Frame.mostBytes)
   }
@@ -26,14 +26,14 @@ extension FrameConnection {
     return bytes.readableBytes <= min(room, end.room, Frame.mostBytes) || bytes.readableBytes == 0
   }
 
-  /// Queues a stream for its turn to send.
+  /// Queues a stream, which sends when it is its turn.
   func queue(_ end: StreamEnd) {
     if end.isInLine || end.waiting == nil { return }
     end.isInLine = true
     line.append(end)
   }
 
-  /// Sends pending data within the window, one frame per stream in turn.
+  /// Sends pending data as far as the window allows. The streams take turns, with one frame each.
   func pump() {
     while isWritable, !isClosed, let end = line.popFirst() {
       end.isInLine = false
@@ -81,7 +81,7 @@ extension FrameConnection {
     }
   }
 
-  /// Credits the peer for bytes that the owner has processed.
+  /// Gives the peer flow-control credit for bytes that the owner has processed.
   package func settle(_ bytes: Int, _ end: StreamEnd) {
     guard bytes > 0, !isClosed else { return }
     end.held -= bytes
@@ -95,7 +95,7 @@ extension FrameConnection {
     touch()
   }
 
-  /// Credits the peer on the connection only.
+  /// Gives the peer flow-control credit on the connection, but not on a stream.
   func settle(_ bytes: Int) {
     credit += bytes
     if credit < limits.connectionWindow / 4 || isClosed { return }
@@ -116,10 +116,10 @@ extension FrameConnection {
   /// Whether the stream numbers of the connection are exhausted.
   package var isWornOut: Bool { lastID > Frame.largest - 2 }
 
-  /// Whether the server accepts another stream now.
+  /// Whether the server currently accepts another stream.
   package var takesStream: Bool { !isClosed && !isWornOut && ends.count < mostStreams }
 
-  /// Opens a stream. Call it only if `takesStream` is true.
+  /// Opens a stream. May be called only if `takesStream` is true.
   package func begin(_ stream: any StreamOwner) -> StreamEnd {
     lastID += 2
     let end = StreamEnd(lastID, self, room: initialRoom)
@@ -128,13 +128,13 @@ extension FrameConnection {
     return end
   }
 
-  /// Cancels a stream because of data that the peer sent on it.
+  /// Cancels a stream because of data that the peer sent on this stream.
   package func breakOff(_ end: StreamEnd, _ code: HTTP2Code) {
     drop(end, code)
     do throws(HTTP2Violation) { try countBroken() } catch { fail(error) }
   }
 
-  /// Removes a stream. Cancels it unless both sides have ended.
+  /// Removes a stream. If one of its sides has not ended yet, cancels it.
   package func drop(_ end: StreamEnd, _ code: HTTP2Code) {
     guard ends.removeValue(forKey: end.id) != nil else { return }
     if !isClosed, !(end.isHeardOut && end.isSaidOut) {

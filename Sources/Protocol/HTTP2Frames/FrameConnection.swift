@@ -1,53 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
 package import NIOCore
 
-/// A connection that speaks HTTP/2 with its peer, as a server or as a client:
+/// A connection that uses HTTP/2 with its peer, either as a server or as a client:
 /// ```
 /// bytes ─► FrameConnection ─┬─ connection events ──────► FrameConnectionOwner
 ///                           └─ StreamEnd ──► StreamOwner
 /// ```
 /// The connection handles stream numbers, header tables, flow control, settings and pings. A stream consists of only
-/// two objects. A repeated block of headers costs two lookups (`HeaderReader`, `HeaderWriter`). Data is copied once,
-/// into the output bytes. The output is sent with one system call at the end of a read.
+/// two objects. Processing a repeated block of headers takes only two lookups (`HeaderReader`, `HeaderWriter`). Data is
+/// copied once, into the output buffer. At the end of a read, one system call sends the output.
 ///
-/// The peer gets flow-control credit when the owner reports that it has processed the bytes (`settle`). If the peer
-/// does not read, so that the system accepts no bytes, they wait in `StreamEnd`.
+/// The peer gets flow-control credit for bytes when the owner reports that it has processed them (`settle`). If the
+/// peer does not read, the system eventually accepts no more bytes to send; such bytes wait in `StreamEnd`.
 ///
-/// The reason for this module is speed. With swift-nio-http2, which creates a channel for each stream, a call costs the
-/// server 34–38 µs of processor time; with this module it costs 10–11 µs. In the proxy, a call costs a third as much.
-/// HPACK is still swift-nio-http2's.
+/// The reason for this module is speed. With swift-nio-http2, which creates a channel for each stream, a call takes the
+/// server 34–38 µs of processor time. With this module, a call takes 10–11 µs. In the proxy, the time for a call is
+/// reduced to a third. The module still uses the HPACK code of swift-nio-http2.
 ///
-/// The considered threats and their mitigations:
+/// The threats that were considered, and their mitigations:
 /// - Floods: `FrameLimits` bounds control frames, broken streams, window updates, empty frames and unread replies. A
 ///   PING counts only if no frame of a stream was sent or received since the previous PING.
-/// - Large headers: a list above the announced size is rejected on its stream. A list above 64 KiB ends the connection.
-/// - Invalid frames and fields: each rule that a peer can break is a row of `HTTP2ConformanceTests` and
+/// - Large headers: if a header list exceeds the announced size, its stream is rejected. If it exceeds 64 KiB, the
+///   connection ends.
+/// - Invalid frames and fields: each rule that a peer can break has a row in `HTTP2ConformanceTests` and
 ///   `ResponseConformanceTests`. PROTOCOL §0.7 lists the rules that are not enforced. `.ci/fuzz` fuzzes both ends.
-/// - Numbers from the peer: each number is checked against a bound before arithmetic. A connection stores nothing for a
-///   stream that has ended.
+/// - Numbers from the peer: each number is checked against a bound before it is used in arithmetic. A connection stores
+///   nothing for streams that have ended.
 ///
-/// Return to swift-nio-http2 after a violation of the protocol that loses a user's data, after a second trap that a
-/// peer can cause, or if it needs at most 15 µs per call.
+/// Return to swift-nio-http2 if a protocol violation in this module loses a user's data, or if a peer can cause a
+/// second trap. Also return if swift-nio-http2 needs at most 15 µs per call.
 package final class FrameConnection: ChannelInboundHandler {
   package typealias InboundIn = ByteBuffer
   package typealias OutboundOut = ByteBuffer
 
   package enum Peer { case client, server }
 
-  /// The time that the peer has to read the reason before the connection is closed.
+  /// The time that the peer has to read the reason for a failure before the connection is closed.
   private static let drainTime = TimeAmount.seconds(2)
-  /// The number of collected bytes at which they are sent before the end of the turn.
+  /// The number of collected bytes that causes them to be sent before the end of the turn.
   private static let mostGathered = 256 << 10
 
   package let peer: Peer
   package let limits: FrameLimits
-  /// The object notified of events, until the connection is closed.
+  /// The object that is notified of events, until the connection is closed.
   package private(set) var owner: (any FrameConnectionOwner)?
   private let handshake: TimeAmount?
   private(set) var context: ChannelHandlerContext?
   /// Whether the connection no longer reads or sends.
   package private(set) var isClosed = false
-  /// The reason why the connection could not continue.
+  /// The reason why the connection could not continue; `nil` if there is none.
   package private(set) var failure: ConnectionFailure?
 
   // MARK: The state of hearing
@@ -56,7 +57,7 @@ package final class FrameConnection: ChannelInboundHandler {
   var headers: HeaderReader
   var unfinished: UnfinishedHeaders?
   package var ends: [Int: StreamEnd] = [:]
-  /// The highest number of a stream that the client (the peer or this side) has opened.
+  /// The highest number of the streams that the client has opened. The client is either the peer or this side.
   var lastID = -1
   var hasSettings = false
   var allowance: Int
@@ -65,7 +66,8 @@ package final class FrameConnection: ChannelInboundHandler {
   var unreadAnswers = 0
   var controlFrames = FrameRate()
   var brokenStreams = FrameRate()
-  /// The number of window updates since the last other frame, minus the number that sent data justifies in advance.
+  /// The number of window updates from the peer since the last other frame, minus the number that sent data justifies
+  /// in advance.
   var windowUpdates = 0
   /// Whether DATA or HEADERS were sent or received since the peer's last PING.
   var forgivesPing = false
@@ -92,9 +94,9 @@ package final class FrameConnection: ChannelInboundHandler {
   var watch: Scheduled<Void>?
 
   /// - Parameters:
-  ///   - handshake: the time within which the peer must send its settings; `nil` if the owner checks this.
-  ///   - idle: the time after which a connection without streams is closed. It can take up to twice as long. `nil` for
-  ///     never.
+  ///   - handshake: the time within which the peer must send its settings; `nil` if the owner enforces a limit.
+  ///   - idle: the time after which a connection without streams is closed. Closing can take up to twice as long. `nil`
+  ///     to never close such a connection.
   package init(
     _ peer: Peer, _ owner: any FrameConnectionOwner, _ limits: FrameLimits, handshake: TimeAmount?,
     idle: TimeAmount? = nil
@@ -105,7 +107,7 @@ package final class FrameConnection: ChannelInboundHandler {
     allowance = max(limits.connectionWindow, FrameLimits.initialWindow)
   }
 
-  /// The channel; `nil` after it is closed.
+  /// The channel; `nil` after the channel is closed.
   package var channel: (any Channel)? { context?.channel }
 
   // MARK: The channel
@@ -192,7 +194,7 @@ package final class FrameConnection: ChannelInboundHandler {
 
   package func handlerRemoved(context: ChannelHandlerContext) { lose() }
 
-  /// Releases everything, since the channel is closed.
+  /// Releases everything, because the channel is closed.
   private func lose() {
     end()
     watch?.cancel()
@@ -206,12 +208,12 @@ package final class FrameConnection: ChannelInboundHandler {
 
   // MARK: The end
 
-  /// Ends the connection because of a violation, and sends the peer the reason:
+  /// Ends the connection because the peer violated the protocol, and sends the peer the reason:
   /// ```
   /// GOAWAY ──► end of output ──► drop all bytes that arrive ──► the peer closes, or 2 s pass ──► close
   /// ```
-  /// If the connection were closed while bytes are unread, the kernel would reset it, and the peer might not read the
-  /// reason.
+  /// If the connection were closed while received bytes are unread, the kernel would reset it. The peer might then not
+  /// receive the reason.
   package func fail(_ violation: HTTP2Violation) {
     guard !isClosed, let context else { return }
     gathered.writeGoAway(violation.code, violation.description, last: peer == .client ? max(0, lastID) : 0)
@@ -281,16 +283,16 @@ struct UnfinishedHeaders {
 extension FrameConnection {
   enum Ending { case none, announced, ending }
 
-  /// The content of the shutdown's PING. A server sends no other PING.
+  /// The content of the PING that is part of a shutdown. A server sends no other PING.
   private static let farewell: UInt64 = 0x4865_6172_7468
-  /// The time within which a peer must answer that PING, and then the time to read the rest.
+  /// The time within which a peer must answer the shutdown's PING, and after that the time it has to read the rest.
   private static let patience = TimeAmount.seconds(20)
 
   /// Ends the connection after its last stream:
   /// ```
   /// GOAWAY of the last possible stream, PING ──► its answer ──► GOAWAY of the last stream ──► close after it
   /// ```
-  /// Streams that the client opens before it has read the first GOAWAY are served too. If the client does not answer
+  /// Streams that the client opens before it has read the first GOAWAY are also served. If the client does not answer
   /// the PING, the connection is closed.
   package func endInOrder() {
     guard ending == .none, !isClosed, let context else { return }
@@ -327,8 +329,8 @@ extension FrameConnection {
     wait(context) { $0.context?.close(promise: nil) }
   }
 
-  /// Checks periodically, not after each stream, whether the connection is used. Ends a connection that was unused
-  /// since the last check.
+  /// Checks periodically, instead of after each stream, whether the connection is in use. Ends the connection if it was
+  /// not used since the last check.
   func watchUse() {
     guard let idle, ending == .none, let context else { return }
     watch = context.eventLoop.assumeIsolated().scheduleTask(in: idle) { [weak self] in

@@ -2,8 +2,8 @@
 import NIOCore
 package import NIOHPACK
 
-/// A list of headers. The same object represents all blocks with the same bytes, so that their meaning is computed only
-/// once.
+/// A list of headers. One object represents all blocks that have the same bytes, so that the meaning of the headers is
+/// computed only once.
 package final class HeaderBlock {
   package let headers: HPACKHeaders
 
@@ -15,12 +15,12 @@ package final class HeaderBlock {
   fileprivate var encoded: (state: TableState, bytes: ByteBuffer)?
 }
 
-/// A state of a header table (RFC 7541, 2.3.2), replaced whenever the table changes.
+/// A state of a header table (RFC 7541, 2.3.2). Whenever the table changes, a new object replaces this one.
 private final class TableState {}
-/// Reads the header blocks of one direction of a connection.
+/// Reads the header blocks that arrive in one direction of a connection.
 ///
-/// A block that does not change the table has the same meaning until another block changes the table. Clients and
-/// servers repeat their headers, so most blocks are known.
+/// If a block does not change the header table, equal blocks have the same meaning until another block changes the
+/// table. Clients and servers repeat their headers, so most blocks are already known.
 struct HeaderReader {
   private static let mostKnown = 16
   private static let mostBytes = 1 << 10
@@ -28,7 +28,7 @@ struct HeaderReader {
   private var decoder: HPACKDecoder
   private var known: [ByteBuffer: HeaderBlock] = [:]
 
-  /// - Parameter mostBytes: the maximum size of a header list in bytes (SETTINGS_MAX_HEADER_LIST_SIZE).
+  /// - Parameter mostBytes: the maximum size in bytes of a header list (SETTINGS_MAX_HEADER_LIST_SIZE).
   init(mostBytes: Int) {
     decoder = HPACKDecoder(
       allocator: ByteBufferAllocator(), maxDynamicTableSize: HPACKDecoder.maxDynamicTableSize,
@@ -58,7 +58,7 @@ struct HeaderWriter {
   private var encoder = HPACKEncoder(allocator: ByteBufferAllocator())
   private var state = TableState()
 
-  /// Applies the peer's SETTINGS_HEADER_TABLE_SIZE. The table never grows beyond its initial size.
+  /// Applies the peer's SETTINGS_HEADER_TABLE_SIZE. The header table never grows beyond its initial size.
   mutating func limitTable(_ bytes: Int) throws(HTTP2Violation) {
     do { try encoder.setDynamicTableSize(min(bytes, HPACKEncoder.defaultDynamicTableSize)) } catch {
       throw HTTP2Violation(.compressionError, "an invalid header table size: \(error)")
@@ -82,8 +82,8 @@ struct HeaderWriter {
 }
 
 extension ByteBuffer {
-  /// Whether a header block adds to the header table or changes its size (RFC 7541, 6). Also true if the block cannot
-  /// be read.
+  /// Whether a header block adds an entry to the header table or changes the table's size (RFC 7541, 6). Also true if
+  /// the block cannot be read.
   fileprivate var changesTable: Bool {
     var rest = self
     while let first = rest.readInteger(as: UInt8.self) {
@@ -128,7 +128,8 @@ extension HPACKHeaders {
 
   /// Whether the names and values are valid in HTTP/2.
   /// - Parameters:
-  ///   - pseudoHeaders: the allowed pseudo-headers, each at most once and before all other fields.
+  ///   - pseudoHeaders: the pseudo-headers that are allowed. Each may occur at most once, and they must precede all
+  ///     other fields.
   ///   - allowsBlanks: whether values may begin and end with spaces.
   package func areFields(pseudoHeaders: Set<String>, allowsBlanks: Bool = false) -> Bool {
     var missing = pseudoHeaders
@@ -145,7 +146,7 @@ extension HPACKHeaders {
     return true
   }
 
-  /// The size of the list as SETTINGS_MAX_HEADER_LIST_SIZE counts it.
+  /// The size of the list in bytes, as SETTINGS_MAX_HEADER_LIST_SIZE counts it.
   package var listSize: Int { reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 32 } }
 
   private static func isName(_ name: String) -> Bool {

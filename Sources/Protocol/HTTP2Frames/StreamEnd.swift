@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 package import NIOCore
 
-/// One end of a stream, as its connection manages it.
+/// One side's end of a stream, as its connection manages it.
 package final class StreamEnd {
   /// A piece to send to the peer.
   package enum Piece {
     case headers(HeaderBlock, isLast: Bool)
-    /// Bytes, and the number of them to report to the owner when they are sent.
+    /// Bytes of data. `owed` is the number of these bytes to report to the owner when they have been sent.
     case data(ByteBuffer, owed: Int, isLast: Bool)
   }
 
   package let id: Int
   package let connection: FrameConnection
-  /// The object notified of events; `nil` as soon as the stream has ended.
+  /// The object that is notified of events; `nil` once the stream has ended.
   package var owner: (any StreamOwner)?
 
-  /// The number of bytes that the peer accepts.
+  /// The number of bytes that the peer currently accepts on the stream.
   var room: Int
-  /// The pieces that wait for room; `nil` for an empty queue.
+  /// The pieces that are waiting for room in the window; `nil` if the queue is empty.
   private(set) var waiting: CircularBuffer<Piece>?
-  /// Whether the stream is queued to send when the connection has room.
+  /// Whether the stream is in the queue of streams that send when the connection has room.
   var isInLine = false
-  /// Whether the last piece was sent.
+  /// Whether the last piece has been sent.
   package var isSaidOut = false
 
   /// The number of bytes that the peer may still send.
   var allowance: Int
   /// The number of received bytes that the owner has not processed yet.
   var held = 0
-  /// The number of processed bytes that are not credited to the peer yet.
+  /// The number of processed bytes for which the peer has not received credit yet.
   var credit = 0
-  /// Whether the peer has ended its side.
+  /// Whether the peer has ended its side of the stream.
   package var isHeardOut = false
 
   init(_ id: Int, _ connection: FrameConnection, room: Int) {
@@ -38,7 +38,7 @@ package final class StreamEnd {
     allowance = connection.limits.streamWindow
   }
 
-  /// Whether all pieces were sent.
+  /// Whether all pieces have been sent.
   package var isDrained: Bool { waiting == nil }
 
   func wait(_ piece: Piece) {
@@ -56,7 +56,8 @@ package final class StreamEnd {
     }
   }
 
-  /// Takes the first pending piece, with at most `mostBytes` of its data; the rest remains.
+  /// Removes and returns the first pending piece, with at most `mostBytes` of its data. The rest of the data remains in
+  /// the queue.
   func next(mostBytes: Int) -> Piece? {
     guard let first = waiting?.first else { return nil }
     if case .data(var bytes, let owed, let isLast) = first, bytes.readableBytes > mostBytes,
@@ -80,18 +81,18 @@ package final class StreamEnd {
   func detach() { (owner, waiting, held) = (nil, nil, 0) }
 }
 
-/// The owner of a stream.
+/// The object that owns a stream.
 package protocol StreamOwner: AnyObject {
   func receive(_ block: HeaderBlock, isLast: Bool, on end: StreamEnd)
-  /// - Parameter size: the bytes including padding.
+  /// - Parameter size: the number of bytes including padding.
   func receive(_ bytes: ByteBuffer, size: Int, isLast: Bool, on end: StreamEnd)
   /// The peer has canceled the stream. The connection has already removed it.
   func receive(_ code: HTTP2Code, on end: StreamEnd)
-  /// Bytes were sent.
-  /// - Parameter owed: the number of these bytes that `Piece.data` marked to be reported.
+  /// Bytes have been sent.
+  /// - Parameter owed: the number of these bytes that `Piece.data` asked to report.
   func hasSent(_ owed: Int, on end: StreamEnd)
-  /// All pending pieces were sent.
+  /// All pending pieces have been sent.
   func hasDrained(_ end: StreamEnd)
-  /// The last piece was sent.
+  /// The last piece has been sent.
   func hasSaidOut(_ end: StreamEnd)
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The host names that lead only to this machine.
+/// The host names that always refer to this machine.
 package enum LoopbackName {
-  /// - Parameter host: a lowercase name, or an address without brackets.
+  /// - Parameter host: a host name in lowercase, or an address without brackets.
   package static func covers(_ host: some StringProtocol) -> Bool {
     if host == "localhost" || host == "localhost." || host == "::1" { return true }
     let parts = host.split(separator: ".", omittingEmptySubsequences: false)

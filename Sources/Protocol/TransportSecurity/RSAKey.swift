@@ -3,11 +3,11 @@ import COpenSSL
 package import Foundation
 import Synchronization
 
-/// An RSA private key that signs with RS256 (RFC 7518 §3.3), using OpenSSL. Descriptions do not show it.
+/// An RSA private key that signs with RS256 (RFC 7518 §3.3), using OpenSSL. The key does not appear in descriptions.
 package final class RSAKey: Sendable, CustomStringConvertible, CustomReflectable {
   private let key: Mutex<OpaquePointer>
 
-  /// Reads a private key; `nil` if the text is not an RSA key in PEM, or if the key has a password.
+  /// Reads a private key. `nil` if the text is not an RSA key in PEM format, or if the key has a password.
   package init?(pem: String) {
     guard let parsed = Self.parse(pem) else { return nil }
     key = Mutex(parsed)
@@ -30,7 +30,7 @@ package final class RSAKey: Sendable, CustomStringConvertible, CustomReflectable
 
   deinit { key.withLock { EVP_PKEY_free($0) } }
 
-  /// Signs content: PKCS #1 v1.5 over SHA-256. Returns `nil` if OpenSSL fails.
+  /// Signs content with PKCS #1 v1.5 over SHA-256. Returns `nil` if OpenSSL fails.
   package func signature(of content: Data) -> Data? {
     key.withLock { key in
       guard let context = EVP_MD_CTX_new() else { return nil }
@@ -53,7 +53,8 @@ package final class RSAKey: Sendable, CustomStringConvertible, CustomReflectable
 package final class RSAPublicKey: Sendable {
   private let key: Mutex<OpaquePointer>
 
-  /// Reads a public key from PEM, which may also contain a certificate; `nil` if it contains no RSA key.
+  /// Reads a public key from a text in PEM format, which may also be a certificate. `nil` if the text contains no RSA
+  /// key.
   package convenience init?(pem: String) {
     guard let key = Self.parse(Array(pem.utf8)) else { return nil }
     self.init(key)
@@ -106,7 +107,7 @@ package final class RSAPublicKey: Sendable {
   }
 
   /// The reason why the key is not secure; `nil` for a secure key. RS256 requires at least 2 048 bits (RFC 7518 §3.3).
-  /// With an exponent of 1, the public key is enough to sign. Even exponents are invalid (RFC 8017 §3.1).
+  /// If the exponent is 1, anyone who has the public key can sign. Even exponents are invalid (RFC 8017 §3.1).
   package var weakness: String? {
     key.withLock { key in
       let bits = EVP_PKEY_get_bits(key)
@@ -119,7 +120,7 @@ package final class RSAPublicKey: Sendable {
     }
   }
 
-  /// Whether the content was signed with the private key: PKCS #1 v1.5 over SHA-256.
+  /// Whether the signature was made with the private key, by PKCS #1 v1.5 over SHA-256.
   package func isValid(_ signature: [UInt8], of content: [UInt8]) -> Bool {
     key.withLock { key in
       guard let context = EVP_MD_CTX_new() else { return false }
@@ -133,11 +134,11 @@ package final class RSAPublicKey: Sendable {
   }
 }
 
-/// DER (X.690) encoding of the elements of a public key.
+/// Encodes the elements of a public key in DER (X.690).
 private enum DER {
   static func sequence(_ content: [UInt8]) -> [UInt8] { element(0x30, content) }
 
-  /// A nonnegative integer.
+  /// Encodes a nonnegative integer.
   static func integer(_ bytes: [UInt8]) -> [UInt8] {
     let digits = Array(bytes.drop { $0 == 0 })
     return element(0x02, digits.first.map { $0 < 0x80 } == true ? digits : [0] + digits)

@@ -2,31 +2,34 @@
 import COpenSSL
 import Synchronization
 
-/// The settings that TLS connections share: trusted certificates, or a server's certificate and key. Supports TLS 1.2
-/// and newer, with the system's OpenSSL.
+/// The settings that several TLS connections share: trusted certificates, or a server's certificate and key. Supports
+/// TLS 1.2 and newer, and uses the system's OpenSSL.
 ///
-/// Reasons for this module in place of swift-nio-ssl: a program that uses Hearth need not compile BoringSSL (it
-/// compiled two copies, one for swift-crypto), and system updates patch OpenSSL without a new build. Together with
-/// `HTTP2Connection`, it reduced a release build of `hearth` from 970 to 523 seconds of processor time.
+/// This module replaces swift-nio-ssl for two reasons. A program that uses Hearth does not have to compile BoringSSL
+/// (before, it compiled two copies, one of them for swift-crypto). System updates patch OpenSSL without a new build.
+/// Together with `HTTP2Connection`, this module reduced a release build of `hearth` from 970 to 523 seconds of
+/// processor time.
 ///
-/// The considered threats and their mitigations:
+/// The threats that were considered, and their mitigations:
 /// - False servers: OpenSSL verifies the chain, the dates, the purpose, and the name or address that
-///   `clientHandler(for:)` sets. Wildcards match only whole labels. A client cannot be created without these checks.
-///   Revocation is not checked.
+///   `clientHandler(for:)` sets. Wildcards match only whole labels. It is impossible to create a client without these
+///   checks. Revocation is not checked.
 /// - Old protocols and attacks on TLS: TLS 1.0 and 1.1, compression, and renegotiation by either side are disabled. The
 ///   cipher suites of TLS 1.2 have ephemeral keys (ECDHE) and authenticated encryption, as HTTP/2 requires.
-/// - Truncated connections: a connection may end without close_notify, because the protocols detect truncation. HTTP/2
-///   calls end with trailers, and HTTP/1 messages have lengths. A response without a length is parsed as JSON, which
-///   fails if it is truncated.
-/// - Encrypted keys: OpenSSL's password prompt on the terminal is disabled, so such keys are rejected.
-/// - Memory: `TLSHandler` empties both buffers after each read and write, so at most a part of a record remains.
-///   OpenSSL limits the size of handshake messages, and both sides limit the handshake's time.
-/// - Memory safety: each C handle has one owner, which frees it. It is used on one event loop or inside a `Mutex`.
+/// - Truncated connections: a connection may end without close_notify, because the protocols above TLS detect
+///   truncation. HTTP/2 calls end with trailers, and HTTP/1 messages contain their length. A response without a length
+///   is parsed as JSON, and parsing fails if the response is truncated.
+/// - Encrypted keys: OpenSSL's password prompt on the terminal is disabled, so encrypted keys are rejected.
+/// - Memory: `TLSHandler` empties both buffers after each read and write, so that at most a part of a record remains.
+///   OpenSSL limits the size of handshake messages, and both sides limit the duration of the handshake.
+/// - Memory safety: each C handle has one owner, which frees the handle. It is used on one event loop only, or inside a
+///   `Mutex`.
 ///
 /// Return to swift-nio-ssl if this file, `TLSHandler`, `TLSFailure` and the shim (380 lines with this note) grow beyond
-/// 500 lines, if client certificates or revocation are needed, or if building with it costs no more than without it.
+/// 500 lines. Also return if client certificates or revocation are needed, or if swift-nio-ssl no longer makes the
+/// build slower.
 package final class TLSContext: Sendable {
-  /// The server that a client expects. The certificate must contain its name or address.
+  /// The server that a client expects. The server's certificate must contain its name or address.
   package enum Peer: Hashable, Sendable {
     case host(String)
     case address(String)
@@ -36,8 +39,9 @@ package final class TLSContext: Sendable {
 
   /// Creates a context for clients.
   /// - Parameters:
-  ///   - trustRoots: a PEM file with the certificates to trust in place of the system's.
-  ///   - http2: whether to request HTTP/2 (ALPN).
+  ///   - trustRoots: the path of a PEM file with the certificates to trust in place of the system's; `nil` for the
+  ///     system's.
+  ///   - http2: whether to request HTTP/2 through ALPN.
   package init(trustRoots: String?, http2: Bool) throws(TLSFailure) {
     context = Mutex(
       try Self.makeContext { context throws(TLSFailure) in
@@ -57,8 +61,8 @@ package final class TLSContext: Sendable {
 
   /// Creates a context for an HTTP/2 server.
   /// - Parameters:
-  ///   - certificate: a PEM file with the server's certificate, followed by intermediate certificates.
-  ///   - key: a PEM file with the private key.
+  ///   - certificate: the path of a PEM file with the server's certificate, followed by intermediate certificates.
+  ///   - key: the path of a PEM file with the private key.
   package init(certificate: String, key: String) throws(TLSFailure) {
     context = Mutex(
       try Self.makeContext { context throws(TLSFailure) in
@@ -78,7 +82,7 @@ package final class TLSContext: Sendable {
 
   deinit { context.withLock { SSL_CTX_free($0) } }
 
-  /// A handler that starts the handshake and verifies that the certificate belongs to the peer.
+  /// Creates a handler that starts the handshake and verifies that the certificate belongs to the peer.
   package func clientHandler(for peer: Peer) throws(TLSFailure) -> TLSHandler {
     let handler = try TLSHandler(makeConnection())
     let isNamed =
@@ -93,7 +97,7 @@ package final class TLSContext: Sendable {
     return handler
   }
 
-  /// A handler that waits for the client to start the handshake.
+  /// Creates a handler that waits for the client to start the handshake.
   package func serverHandler() throws(TLSFailure) -> TLSHandler {
     let handler = try TLSHandler(makeConnection())
     SSL_set_accept_state(handler.ssl)
@@ -121,10 +125,10 @@ package final class TLSContext: Sendable {
 
   // MARK: ALPN
 
-  /// The protocol list of ALPN: each name after its length.
+  /// The protocol list for ALPN, in which each name follows its length.
   private static let http2: [UInt8] = [2, UInt8(ascii: "h"), UInt8(ascii: "2")]
 
-  /// Selects HTTP/2 from the protocols that the client offers. If it is not among them, the client gets no ALPN
+  /// Selects HTTP/2 from the protocols that the client offers. If the client does not offer HTTP/2, it gets no ALPN
   /// response.
   private static let selectHTTP2: SSL_CTX_alpn_select_cb_func = { _, chosen, chosenLength, offered, length, _ in
     guard let offered, let chosen, let chosenLength else { return SSL_TLSEXT_ERR_NOACK }
@@ -144,26 +148,26 @@ package final class TLSContext: Sendable {
   }
 }
 
-/// A failure of a TLS connection, or of the files for its setup.
+/// A failure of a TLS connection, or of the files that configure it.
 package enum TLSFailure: Error, Hashable, Sendable {
-  /// The file contains no PEM certificate, or cannot be read.
+  /// The file contains no certificate in PEM format, or cannot be read.
   case unreadableCertificate(String)
-  /// The file contains no unencrypted PEM private key, or cannot be read.
+  /// The file contains no unencrypted private key in PEM format, or cannot be read.
   case unreadableKey(String)
   /// The private key does not belong to the certificate.
   case mismatch
-  /// The peer's certificate is for other hosts.
+  /// The peer's certificate is valid only for other hosts.
   case wrongHost
-  /// The peer's certificate is rejected, for this reason.
+  /// The peer's certificate is rejected; the text is the reason.
   case untrusted(String)
   /// The peer does not use TLS.
   case notTLS
   /// The peer closed the connection during the TLS handshake.
   case cut
-  /// Another failure, with OpenSSL's message.
+  /// Another failure; the text is OpenSSL's message.
   case failed(String)
 
-  /// The reason why the last OpenSSL call of this thread failed; clears OpenSSL's error queue.
+  /// The reason why the last OpenSSL call on this thread failed. Also clears OpenSSL's error queue.
   static func last() -> TLSFailure {
     let code = ERR_peek_last_error()
     ERR_clear_error()

@@ -2,7 +2,8 @@
 import COpenSSL
 package import NIOCore
 
-/// TLS on one connection. OpenSSL reads from and writes to two buffers in memory, which this handler fills and empties:
+/// Handles TLS on one connection. OpenSSL reads from one buffer in memory and writes to another. This handler fills the
+/// first buffer and empties the second:
 /// ```
 /// network ─► received ─► SSL_read ─► the next handler
 /// network ◄─ toSend ◄─ SSL_write ◄─ the next handler
@@ -21,10 +22,10 @@ package final class TLSHandler: ChannelDuplexHandler {
   private let received: OpaquePointer?
   private let toSend: OpaquePointer?
   private var state = State.handshake
-  /// The writes that wait for the handshake, or for `flush`.
+  /// The writes that are waiting for the end of the handshake, or for `flush`.
   private var pending = MarkedCircularBuffer<(ByteBuffer, EventLoopPromise<Void>?)>(initialCapacity: 4)
 
-  /// Takes ownership of the connection.
+  /// Creates the handler, which takes ownership of the OpenSSL connection.
   init(_ ssl: OpaquePointer) {
     self.ssl = ssl
     received = BIO_new(BIO_s_mem())
@@ -144,7 +145,7 @@ package final class TLSHandler: ChannelDuplexHandler {
     }
   }
 
-  /// Passes OpenSSL's output to the network.
+  /// Sends OpenSSL's output to the network.
   private func send(_ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?) {
     let count = Int(hearth_bio_pending(toSend))
     guard count > 0 else {

@@ -128,7 +128,7 @@ extension AnsweredWrite: JSONRecord {
 // MARK: - Answers
 
 extension JSONForm {
-  /// The reply to a request: the member `name`, or the `error`.
+  /// Reads or writes the result of a request: the member `name` on success, or the member `error`.
   mutating func result<V: JSONFormed>(
     _ name: String, _ result: Result<V, RPCStatus>? = nil
   ) throws(JSONError) -> Result<V, RPCStatus> {

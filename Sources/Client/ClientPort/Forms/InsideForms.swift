@@ -218,7 +218,7 @@ extension CacheSurvey.Victim: JSONRecord {
   }
 }
 
-/// A query's result by its `target`, or a document by its `path`.
+/// Identifies a query's result by the member `target`, or a document by the member `path`.
 extension CacheSurvey.Victim.Subject: JSONRecord {
   package static func form(_ form: inout JSONForm, _ it: Self?) throws(JSONError) -> Self {
     var (target, documents, key, bytes): (Target?, Int?, DocumentKey?, Int64?)

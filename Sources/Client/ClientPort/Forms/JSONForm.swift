@@ -5,12 +5,12 @@ package import FirestoreModel
 // The JSON form of client requests and events. It is the wire format of `hearth attach`, of recordings, and of every
 // `--json`. Each type lists its members once, and the same list both writes and reads them.
 
-/// A value with one JSON form.
+/// A type whose values have exactly one JSON form.
 ///
-/// `String` intentionally does not conform. Each text must be declared as a program's word, as free text or as content,
+/// `String` intentionally does not conform. Each string must be declared as a fixed word, as free text or as content,
 /// so that redaction misses nothing.
 package protocol JSONFormed {
-  /// Writes the value without the parts that the context's redaction hides.
+  /// Writes the value, without the parts that the context's redaction hides.
   func json(_ context: JSONContext) -> JSONSyntax
   /// Reads the value.
   init(json: JSONSyntax, _ context: JSONContext) throws(JSONError)
@@ -20,7 +20,7 @@ package protocol JSONFormed {
 package struct JSONContext: Sendable {
   /// The database in which references are written as paths; `nil` to write full names.
   package var database: DatabaseID?
-  /// Hides values while writing; `nil` to write everything.
+  /// The redaction that hides values during writing; `nil` to write everything.
   package var redaction: Redaction?
 
   package init(_ database: DatabaseID? = nil, redaction: Redaction? = nil) {
@@ -28,31 +28,32 @@ package struct JSONContext: Sendable {
     self.redaction = redaction
   }
 
-  /// The database for references that are read as paths. It has no name if all references have full names.
+  /// The database for references that are read as paths. If `database` is `nil`, all references have full names and
+  /// this database has an empty name.
   var readDatabase: DatabaseID { database ?? DatabaseID(project: "") }
 }
 
-/// A value whose form is an object with the same members in all cases.
+/// A value whose JSON form is an object that always has the same members.
 package protocol JSONRecord: JSONFormed {
-  /// Lists the members. While writing, `it` is the value. While reading, `it` is `nil` and the form returns the
-  /// members.
+  /// Lists the members, for both directions. For writing, `it` is the value. For reading, `it` is `nil` and the form
+  /// returns the members.
   static func form(_ form: inout JSONForm, _ it: Self?) throws(JSONError) -> Self
 }
 
-/// A value whose form is an object with a `type` and the members of that type.
+/// A value whose JSON form is an object with a `type` and the members that belong to this type.
 package protocol JSONUnion: JSONFormed {
-  /// Writes the members.
+  /// Writes the members of the value into the object.
   /// - Returns: the `type`.
   func write(_ form: inout JSONForm) throws(JSONError) -> String
-  /// Reads the members.
+  /// Reads the members that belong to a type from the object.
   /// - Returns: `nil` for an unknown type.
   static func read(_ type: String, _ form: inout JSONForm) throws(JSONError) -> Self?
 }
 
-/// The members of one object, while it is written or read.
+/// The members of one JSON object that is being written or read.
 package struct JSONForm {
   package let context: JSONContext
-  /// The source object; `nil` while writing.
+  /// The JSON object that is read; `nil` while writing.
   private let source: JSONSyntax?
   private var members: [JSONSyntax.Member] = []
 
@@ -66,7 +67,7 @@ package struct JSONForm {
 
   // MARK: Members
 
-  /// A required member.
+  /// Reads or writes a required member.
   @discardableResult
   package mutating func callAsFunction<V: JSONFormed>(_ name: String, _ value: V? = nil) throws(JSONError) -> V {
     guard let source else { return add(name, value) { [context] in $0.json(context) } }
@@ -74,7 +75,7 @@ package struct JSONForm {
     return try V(json: json, context)
   }
 
-  /// A member that is omitted if it has no value.
+  /// Reads or writes a member that is omitted if it has no value.
   @discardableResult
   package mutating func optional<V: JSONFormed>(_ name: String, _ value: V? = nil) throws(JSONError) -> V? {
     guard let source else {
@@ -85,14 +86,14 @@ package struct JSONForm {
     return try V(json: json, context)
   }
 
-  /// A number that can be negative, such as an offset or a position. `Int` itself has the form of a count, which cannot
-  /// be negative.
+  /// Reads or writes a number that can be negative, such as an offset or a position. `Int` itself has the form of a
+  /// count, which cannot be negative.
   @discardableResult
   package mutating func signed(_ name: String, _ value: Int? = nil) throws(JSONError) -> Int {
     Int(try self(name, value.map { Int32(clamping: $0) }) as Int32)
   }
 
-  /// A word from the program or its configuration. Redaction never hides it.
+  /// Reads or writes a word from the program or its configuration. Redaction never hides such a word.
   @discardableResult
   package mutating func word(_ name: String, _ value: String? = nil) throws(JSONError) -> String {
     try string(name, value) { $0 }
@@ -104,7 +105,7 @@ package struct JSONForm {
     return try word(name, value)
   }
 
-  /// A sentence. Redaction hides the quotations in it, or the whole sentence.
+  /// Reads or writes a sentence. Redaction hides the quoted parts, or the whole sentence.
   @discardableResult
   package mutating func text(_ name: String, _ value: String? = nil) throws(JSONError) -> String {
     try string(name, value) { [redaction] in redaction?.text($0) ?? $0 }
@@ -116,7 +117,7 @@ package struct JSONForm {
     return try text(name, value)
   }
 
-  /// A text that is user data. Any redaction replaces it with its kind and length.
+  /// Reads or writes a text that is user data. Any redaction replaces such a text with its kind and length.
   @discardableResult
   package mutating func content(_ name: String, _ value: String? = nil, as kind: String) throws(JSONError) -> String {
     try string(name, value) { [redaction] in redaction?.hidden($0, kind) ?? $0 }
@@ -130,7 +131,7 @@ package struct JSONForm {
     return try content(name, value, as: kind)
   }
 
-  /// The name of a user. Redaction hides it if it hides all values.
+  /// Reads or writes the name of a user. Redaction hides the name if it hides all values.
   @discardableResult
   package mutating func user(_ name: String, _ value: String? = nil) throws(JSONError) -> String? {
     guard isPresent(name, value) else { return nil }
@@ -151,7 +152,7 @@ package struct JSONForm {
     return try elements.map { element throws(JSONError) in try element.text() }
   }
 
-  /// A value of a field.
+  /// Reads or writes the value of a field.
   @discardableResult
   package mutating func value(_ name: String, _ value: Value?, at path: FieldPath) throws(JSONError) -> Value? {
     guard let source else {
@@ -164,7 +165,7 @@ package struct JSONForm {
     return try DocumentJSON.exactValue(of: json, database: context.readDatabase)
   }
 
-  /// Values of a field; `path` is `nil` for an unknown field.
+  /// Reads or writes the values of a field; `path` is `nil` if the field is unknown.
   package mutating func values(_ name: String, _ values: [Value]?, at path: FieldPath?) throws(JSONError) -> [Value] {
     guard let source else {
       let values = values ?? []
@@ -181,7 +182,7 @@ package struct JSONForm {
     }
   }
 
-  /// JSON from another program, which has already redacted it.
+  /// Reads or writes JSON from another program, which has already redacted it.
   package mutating func optionalSyntax(_ name: String, _ json: JSONSyntax? = nil) -> JSONSyntax? {
     guard let source else {
       if let json { members.append(.init(name, json)) }
@@ -192,11 +193,11 @@ package struct JSONForm {
 
   // MARK: Parts
 
-  /// Adds the members of a record to the same object.
+  /// Reads or writes the members of a record as members of the same object.
   @discardableResult
   package mutating func members<V: JSONRecord>(of value: V? = nil) throws(JSONError) -> V { try V.form(&self, value) }
 
-  /// An error at the object's position.
+  /// Creates an error at the object's position.
   package func error(_ reason: String) -> JSONError {
     source?.error(reason) ?? JSONError(line: 0, column: 0, reason: reason)
   }
@@ -251,7 +252,7 @@ extension JSONUnion {
 }
 
 extension JSONForm {
-  /// The written object. Only reading can fail, so errors are impossible here.
+  /// The written object. Writing cannot fail, so the function throws no errors.
   fileprivate static func object(
     _ context: JSONContext, _ write: (inout JSONForm) throws(JSONError) -> Void
   ) -> JSONSyntax {

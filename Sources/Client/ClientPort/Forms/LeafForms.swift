@@ -4,8 +4,8 @@ package import FirestoreModel
 
 // Numbers, times and names. Times are RFC 3339 texts, and durations are milliseconds.
 
-/// A count, size or number. Rejects values so large that a sum of them could overflow, because values of other programs
-/// are added.
+/// A count, size or number. Rejects very large values, because values from other programs are added and the sum could
+/// overflow.
 extension Int: JSONFormed {
   private static let largest: Int64 = 1 << 42
 
@@ -63,7 +63,7 @@ extension Double: JSONFormed {
   }
 }
 
-/// Milliseconds with nanosecond precision. Durations beyond 64 bits are clamped.
+/// The form of a duration: milliseconds with nanosecond precision. Durations beyond 64 bits are clamped.
 extension Duration: JSONFormed {
   package func json(_ context: JSONContext) -> JSONSyntax {
     let (seconds, attoseconds) = components
@@ -85,7 +85,7 @@ extension Duration: JSONFormed {
   }
 }
 
-/// RFC 3339 text, or seconds and nanoseconds for a time outside of Firestore's range.
+/// The form of a time: RFC 3339 text. For a time outside of Firestore's range, the form is seconds and nanoseconds.
 extension Timestamp: JSONFormed {
   package func json(_ context: JSONContext) -> JSONSyntax {
     if isValid { return JSONSyntax(.string(rfc3339Text)) }

@@ -12,7 +12,8 @@ package struct Redaction: Sendable {
   private let wanted: Set<String>
   /// The names of the fields that were found and hidden.
   package let account = RedactionSummary()
-  /// Random bits, so that readers of the file cannot find ids by trying candidates.
+  /// Random bits that are mixed into the replacements, so that readers of the file cannot find ids by trying
+  /// candidates.
   private let salt = UInt64.random(in: .min ... .max)
 
   /// - Parameter text: names separated by commas, or `all`.
@@ -37,7 +38,7 @@ package struct Redaction: Sendable {
     )
   }
 
-  /// A value without its hidden parts.
+  /// A copy of the value without its hidden parts.
   package func value(_ value: Value) -> Value {
     switch value {
     case .map(let inner): .map(fields(inner))
@@ -49,7 +50,7 @@ package struct Redaction: Sendable {
     }
   }
 
-  /// A value at a path.
+  /// A copy of the value, redacted as the value at this path.
   package func value(_ value: Value, at path: FieldPath) -> Value {
     let isHidden = hides(path)
     account.meet(path.segments.joined(separator: "."), isHidden: isHidden)
@@ -62,7 +63,7 @@ package struct Redaction: Sendable {
 
   package func hidden(_ text: String, _ what: String) -> String { text.isEmpty ? text : "‹\(what) \(text.count)›" }
 
-  /// A message. It may quote any value.
+  /// The redacted form of a message. A message can quote any value.
   package func text(_ text: String) -> String { isAll ? hidden(text, "message") : text }
 
   private static func name(of value: Value) -> String {
@@ -153,13 +154,13 @@ extension Redaction {
     }
   }
 
-  /// A value after a round trip through its form, without the hidden parts.
+  /// A copy of a value that was written in its JSON form, without the hidden parts, and then read again.
   package func redacted<V: JSONFormed>(_ value: V) throws(JSONError) -> V {
     try V(json: value.json(JSONContext(redaction: self)), JSONContext())
   }
 }
 
-/// The names of all fields that a redaction has found, and of the fields whose values it has hidden.
+/// The names of all fields that redaction found, and the names of the fields whose values it hid.
 package final class RedactionSummary: Sendable {
   private let names = Mutex((met: Set<String>(), hidden: Set<String>()))
 
@@ -170,6 +171,6 @@ package final class RedactionSummary: Sendable {
     }
   }
 
-  /// The names that were found (`met`), and the names whose values were hidden.
+  /// The names that redaction found (`met`), and the names whose values it hid.
   package var found: (met: Set<String>, hidden: Set<String>) { names.withLock { $0 } }
 }

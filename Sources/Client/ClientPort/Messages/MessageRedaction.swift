@@ -25,7 +25,7 @@ struct MessageRedaction {
     return isHidden
   }
 
-  /// Whether values of unknown fields are hidden. They are if any values are hidden.
+  /// Whether redaction hides the values of unknown fields. It does as soon as it hides any value.
   private var hidesUnnamed: Bool { !redaction.names.isEmpty }
 
   // MARK: Messages
@@ -41,8 +41,8 @@ struct MessageRedaction {
         }))
   }
 
-  /// The field to which the values in a message belong: the field of a condition, of a transform or of a search for
-  /// nearest vectors.
+  /// The field to which the values in a message belong: the field of a condition, of a transform or of a nearest-vector
+  /// search.
   private func fieldPath(of json: JSONSyntax, _ schema: MessageSchema) -> [String]? {
     let text: JSONSyntax? =
       switch schema.shortName {
@@ -90,7 +90,7 @@ struct MessageRedaction {
     }
   }
 
-  /// The text of a string field that is not a value; `nil` to omit it.
+  /// The text of a string field that is not a value; `nil` if the field must be omitted.
   private func string(_ json: JSONSyntax, _ field: FieldSchema) -> JSONSyntax? {
     guard case .string(let content) = json.kind else { return nil }
     switch field.name {
@@ -162,6 +162,6 @@ struct MessageRedaction {
 }
 
 extension MessageSchema {
-  /// The name within google.firestore.v1.
+  /// The name of the message within google.firestore.v1.
   fileprivate var shortName: String { String(name.split(separator: ".").last ?? "") }
 }

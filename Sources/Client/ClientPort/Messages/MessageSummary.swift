@@ -8,17 +8,17 @@ package struct MessageSummary: Sendable {
   package var kind = ""
   /// The targets that the message concerns; empty for all targets of its stream.
   package var targets: [Int] = []
-  /// The path of the queried collection. For a collection group, the path of the parent with the group's id.
+  /// The path of the queried collection. For a collection group, the parent's path followed by the group's id.
   package var collection: String?
   package var isGroup = false
   /// The paths of the first documents that the message concerns.
   package var documents: [String] = []
-  /// The number of documents, writes or results, or of missed events.
+  /// The number of documents, writes, results or missed events.
   package var count = 0
-  /// The length of the message's resume token or stream token in bytes. 0 if such a message may have a token but has
-  /// none.
+  /// The length of the message's resume token or stream token in bytes. 0 if the message could contain a token but does
+  /// not; `nil` if its kind never has one.
   package var tokenLength: Int?
-  /// The reason for which the server removed a target.
+  /// The reason why the server removed a target.
   package var cause: RPCStatus?
   package var content: MessageContent?
 
@@ -29,7 +29,6 @@ package struct MessageSummary: Sendable {
   /// The estimated memory use of the summary in bytes.
   var cost: Int { documents.reduce(0) { $0 + $1.utf8.count + 32 } + (content?.cost ?? 0) }
 
-  /// Sets the documents that the message concerns.
   package mutating func setDocuments(_ keys: some Collection<DocumentKey>) {
     documents = keys.prefix(Self.mostDocuments).map(\.path.text)
     count = keys.count
@@ -100,7 +99,8 @@ extension MessageSummary {
     }
   }
 
-  /// A message with a parent (field 1) and a query (field 2). For an aggregation, the query is inside another message.
+  /// Reads a message whose field 1 is the parent and whose field 2 is the query. In an aggregation, the query is nested
+  /// in another message.
   private mutating func query(_ reader: inout WireReader, isAggregated: Bool = false) throws(WireError) {
     var (parent, id) = ("", "")
     func selector(_ query: inout WireReader, _ isGroup: inout Bool) throws(WireError) {
@@ -296,7 +296,7 @@ extension MessageSummary {
 }
 
 extension WireReader {
-  /// Reads the length-delimited fields with a number, and skips all others.
+  /// Reads the length-delimited fields that have this number, and skips all others.
   package mutating func each(
     _ number: Int, _ read: (inout WireReader) throws(WireError) -> Void
   ) throws(WireError) {

@@ -5,7 +5,7 @@ package import FirestoreProtoJSON
 
 /// An event between a client and a server of google.firestore.v1. A proxy, or a tap in the client, reports it.
 ///
-/// Its JSON form is a line of `hearth proxy --json`, and a message of a recording.
+/// The event's JSON form is a line of `hearth proxy --json`, and a message of a recording.
 package struct ProtocolEvent: Sendable {
   package enum Kind: String, JSONFormed, Sendable {
     /// A stream or call begins.
@@ -21,7 +21,7 @@ package struct ProtocolEvent: Sendable {
     case connection
     /// The proxy accepts connections.
     case listening
-    /// The faults of the proxy change. The remark describes the change.
+    /// The faults of the proxy change. The event's remark describes the change.
     case faults
     /// Events were dropped because the queue was full.
     case missed
@@ -45,7 +45,7 @@ package struct ProtocolEvent: Sendable {
   /// The size of the message, or of all responses, in bytes.
   package var bytes: Int?
   package var duration: Duration?
-  /// The address of a client that connects, or of a proxy that listens.
+  /// The address of a connecting client, or the address on which a proxy listens.
   package var address: String?
   package var remark: String?
 

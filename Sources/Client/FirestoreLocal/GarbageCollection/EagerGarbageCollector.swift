@@ -7,10 +7,10 @@ import FirestoreSQLite
 /// Evicts a document as soon as no target, view, limbo resolution, pending write or pin refers to it.
 struct EagerGarbageCollector {
   let database: CacheDatabase
-  /// The references that are not in the database. `settle()` has been called on them.
+  /// The references that are not in the database. The caller must have called `settle()` on them.
   let references: DocumentReferences
 
-  /// Removes the unreferenced documents among the candidates.
+  /// Removes those candidates that have no references.
   /// - Precondition: inside a transaction.
   /// - Returns: the keys of the removed documents.
   @discardableResult
@@ -66,7 +66,7 @@ extension LocalStore {
   }
 }
 
-/// The documents that a target's views show.
+/// The documents that the views of a target show.
 ///
 /// Keys are hashed on first use: only a garbage collection needs the set, and the first snapshot of a large view should
 /// not wait for the hashing.
@@ -105,12 +105,13 @@ struct DocumentReferences: Sendable {
   /// The documents that each active target's view shows.
   private(set) var pins: [TargetID: PinnedKeys] = [:]
   private(set) var limbo: [TargetID: Set<DocumentKey>] = [:]
-  /// Documents that lost a reference outside a transaction. The eager collector checks them in the next one.
+  /// Documents that lost a reference outside a transaction. The eager collector checks these documents in the next
+  /// transaction.
   private(set) var unreferenced: Set<DocumentKey> = []
 
   // MARK: Views
 
-  /// Records which documents a target's view shows, and no longer shows.
+  /// Records the documents that a target's view now shows and the documents that it no longer shows.
   mutating func pin(_ change: LocalViewChanges) {
     pins[change.targetID, default: PinnedKeys()].add(change.added)
     pins[change.targetID]?.remove(change.removed)
@@ -119,7 +120,7 @@ struct DocumentReferences: Sendable {
   /// Removes and returns the documents of a target that lost its last listener.
   mutating func unpin(_ target: TargetID) -> PinnedKeys { pins.removeValue(forKey: target) ?? PinnedKeys() }
 
-  /// Completes the sets of shown keys for the collectors.
+  /// Completes the sets of the keys that views show, because the collectors need these sets.
   mutating func settle() { for id in pins.keys { pins[id]?.settle() } }
 
   mutating func settle(_ target: TargetID) { pins[target]?.settle() }

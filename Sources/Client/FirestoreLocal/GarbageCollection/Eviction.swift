@@ -4,15 +4,15 @@ import FirestoreProtocol
 package import FirestoreQuery
 package import FirestoreSQLite
 
-/// The removal of one document or of a collection's documents from the cache, regardless of the cache's size. Runs in
-/// slices. Each slice is a transaction that leaves the cache consistent.
+/// The removal of one document or of a collection's documents from the cache, regardless of the cache's size. The
+/// eviction runs in slices. Each slice is a transaction that leaves the cache consistent.
 package struct Eviction: Sendable {
-  /// The maximum number of documents that a slice evicts, which takes a few milliseconds.
+  /// The maximum number of documents that one slice evicts. Evicting this number takes a few milliseconds.
   static let documentsPerSlice = 100
-  /// The maximum number of rows that a slice reads to find these documents.
+  /// The maximum number of rows that one slice reads in order to find documents to evict.
   static let rowsPerSlice = 400
 
-  /// The rows of the path to evict.
+  /// The kind of rows to evict.
   package enum Subject: Sendable {
     /// Documents and tombstones.
     case everything
@@ -24,13 +24,14 @@ package struct Eviction: Sendable {
 
   let path: ResourcePath
   let subject: Subject
-  /// The server time since which the server must not have confirmed a document to evict; `nil` for all documents.
+  /// The server time up to which documents may be evicted: a document that the server has confirmed since then remains.
+  /// `nil` for no bound.
   let bound: SnapshotVersion?
   /// The first document of the next slice.
   var next: DocumentNumber?
   /// The number of removed documents.
   package internal(set) var removed = 0
-  /// The number of documents that remain because they are pinned, or because any client has a listener for them.
+  /// The number of documents that remain because they are pinned, or because a listener of any client includes them.
   package internal(set) var listened = 0
   /// The number of documents that remain because of pending writes.
   package internal(set) var modified = 0
@@ -43,7 +44,7 @@ package struct Eviction: Sendable {
   /// - Parameters:
   ///   - path: a document, or the collection that directly contains the documents.
   ///   - subject: the rows of the path to evict.
-  ///   - bound: if not `nil`, only documents that the server has not confirmed since this server time are evicted.
+  ///   - bound: if not `nil`, only evicts documents that the server has not confirmed since this server time.
   package init(
     of path: ResourcePath, _ subject: Subject = .everything, unconfirmedSince bound: SnapshotVersion? = nil
   ) {
@@ -55,7 +56,7 @@ package struct Eviction: Sendable {
 
 extension LocalStore {
   /// Performs the next slice.
-  /// - Throws: `leaseLost` if another client has the streams.
+  /// - Throws: `leaseLost` if another client runs the streams.
   package mutating func continueEviction(_ eviction: inout Eviction) throws(StoreError) {
     references.settle()
     let (database, own, references, user) = (database, activeTargets.ids, references, user)
@@ -72,8 +73,8 @@ extension LocalStore {
 }
 
 extension LRUGarbageCollector {
-  /// Removes the next slice's documents that only inactive targets refer to. Queries no longer use those targets, so a
-  /// new listener to the same query requests all documents from the backend.
+  /// Evicts the next slice. Only removes documents that no active target refers to. Queries no longer use the evicted
+  /// documents' targets, so a new listener to such a query requests all documents from the backend.
   fileprivate func evict(_ eviction: inout Eviction) throws(StoreError) {
     let references = try references()
     for row in try rows(of: &eviction) {
@@ -100,13 +101,15 @@ extension LRUGarbageCollector {
     }
   }
 
-  /// Whether a listener or a pin is for this single document. If so, its tombstone is a result, too.
+  /// Whether a listener or a pin is for this single document. If so, the document's tombstone is also a result and must
+  /// remain.
   private func isWanted(_ key: DocumentKey) throws(StoreError) -> Bool {
     if shownElsewhere.contains(where: { $0.isDocumentTarget && $0.path == key.path }) { return true }
     return try database.targets.id(of: Query(path: key.path).target).map(activeTargets.contains) ?? false
   }
 
-  /// The documents of the next slice. Omits placeholders, which remain because they number the documents of targets.
+  /// The documents of the next slice. Omits placeholder rows, which must remain because targets refer to their document
+  /// numbers.
   private func rows(of eviction: inout Eviction) throws(StoreError) -> [EvictedRow] {
     let key = DocumentKey(eviction.path)
     guard let collection = try database.collections.number(of: key?.collection ?? eviction.path) else {
@@ -179,7 +182,7 @@ extension CacheDatabase {
 }
 
 extension LocalStore {
-  /// The paths of all collections that were ever in the cache.
+  /// The paths of all collections that the cache has ever contained.
   package func collectionPaths() throws(StoreError) -> [ResourcePath] {
     let database = database
     return try database.read { () throws(StoreError) in

@@ -10,9 +10,9 @@ package import FirestoreSQLite
 ///     members ─► ages ─► choose ─► retire ─┬─► forget ─► members ─┬─► candidates ─► remove ─► compact ─► done
 ///                                          └── no target goes ────┘
 ///
-/// Every slice is one transaction and leaves the cache consistent. If a run is interrupted, even by the end of the
-/// process, it has merely collected less. The results of earlier slices are valid only while nothing else changes the
-/// cache. A slice performs pieces of work until its time is over, possibly of several phases.
+/// Every slice is one transaction and leaves the cache consistent. If a run is interrupted, even because the process
+/// ends, it has merely collected less. The results of earlier slices remain valid only until something else changes the
+/// cache. A slice performs pieces of work until its time is over, and can cover several phases.
 package struct GarbageCollectionRun: Sendable {
   enum Phase: Sendable {
     /// Reads which documents belong to targets.
@@ -34,7 +34,7 @@ package struct GarbageCollectionRun: Sendable {
     case done
   }
 
-  /// The amounts of work between two checks of the clock. Each takes about 0.5 ms.
+  /// A count of rows or documents between two checks of the clock. Processing this count takes about 0.5 ms.
   enum Piece {
     static let rowsRead = 1_000
     static let targetsRetired = 10
@@ -50,13 +50,14 @@ package struct GarbageCollectionRun: Sendable {
   let isDryRun: Bool
 
   var phase = Phase.members(after: nil)
-  /// The documents that belong to a target. After the phase `forget`, only documents of remaining targets.
+  /// The documents that belong to a target. After the phase `forget`, the set contains only documents of remaining
+  /// targets.
   var members = NumberSet()
   /// The sequence numbers of documents without a target.
   var ages = SequenceNumberCounts()
   var leaving: [TargetID] = []
   var candidates = NumberSet()
-  /// The least recently used candidates, in a dry run.
+  /// The least recently used candidates; only filled in a dry run.
   var oldest = OldestDocuments()
   /// SQLite's change count after the last slice. If the count differs later, something else has changed the cache.
   var changeCount: Int64?
@@ -92,7 +93,7 @@ package struct GarbageCollectionRun: Sendable {
       documentsRemoved: documentsRemoved)
   }
 
-  /// Finds the highest sequence number of the targets and documents to collect.
+  /// Finds the highest sequence number to collect, for targets and documents.
   /// - Parameter targets: the targets' sequence numbers.
   mutating func setBound(targets: [Int64]) {
     for number in targets { ages.add(number) }
@@ -108,12 +109,12 @@ package struct GarbageCollectionRun: Sendable {
 
 /// The targets and documents that a garbage collection removes, or would remove, and why.
 package struct GarbageCollectionPlan: Sendable {
-  /// One of the least recently used targets.
+  /// One of the least recently used targets, which the collection removes.
   package struct LeavingTarget: Sendable {
     package var target: Target
     /// The sequence number of the target's last use, in the cache's numbering.
     package var sequenceNumber: Int64
-    /// The server time of the result; `nil` if the server has never sent a result.
+    /// The server time of the target's result; `nil` if the server has never sent a result.
     package var confirmed: SnapshotVersion?
     /// The number of documents that belong to the target, even if they also belong to other targets.
     package var documents: Int
@@ -121,20 +122,20 @@ package struct GarbageCollectionPlan: Sendable {
 
   /// The highest collected sequence number, in the cache's numbering; `nil` if nothing is collected.
   package var bound: Int64?
-  /// The total count of sequence numbers, of targets and of documents without a target.
+  /// The total count of sequence numbers. Each target has one, and so has each document without a target.
   package var sequenceNumbers = 0
   package var sequenceNumbersCollected = 0
   package var targets: [LeavingTarget] = []
   /// The number of documents that no remaining target, view, limbo resolution or pending write refers to.
   package var documents = 0
-  /// The size of these documents' fields and ids.
+  /// The total size in bytes of the fields and ids of these documents.
   package var bytes: Int64 = 0
   /// The same documents by collection. Only set by a dry run.
   var parts: [CollectionNumber: Part] = [:]
   /// Some of these documents, least recently used first. Only set by a dry run.
   package internal(set) var oldest: [LeavingDocument] = []
 
-  /// One of the least recently used documents.
+  /// One of the least recently used documents, which the collection removes.
   package struct LeavingDocument: Sendable {
     package var key: DocumentKey
     /// The sequence number of the document's last use, in the cache's numbering.
@@ -156,7 +157,7 @@ package struct GarbageCollectionPlan: Sendable {
 
 /// The size of a cache, and the policy that bounds it.
 package struct CacheOccupancy: Hashable, Sendable {
-  /// The size on disk, including the log; for a cache in memory the size of the pages in use.
+  /// The size on disk, including the log. For a cache in memory, the size of the pages in use.
   package var bytes: Int64
   /// The size of free pages that have not been released.
   package var freeBytes: Int64
@@ -169,13 +170,13 @@ package struct CacheOccupancy: Hashable, Sendable {
 extension LocalStore {
   /// Begins to collect the least recently used targets and documents.
   ///
-  /// Keeps pinned data, and data that an active target, a view, a limbo resolution or any user's pending write refers
-  /// to.
+  /// The collection keeps pinned data, and all data to which an active target, a view, a limbo resolution or any user's
+  /// pending write refers.
   /// - Parameters:
   ///   - thresholdBytes: the size below which the cache is left unchanged.
   ///   - percentile: the percentage of sequence numbers to collect (SDK: 10).
   ///   - maximumSequenceNumbers: the maximum number of sequence numbers to collect in one run (SDK: 1000).
-  ///   - isDryRun: whether to only create the run's plan, regardless of the threshold and the policy.
+  ///   - isDryRun: whether to only create the run's plan. A dry run ignores the threshold and the policy.
   ///   - pacer: keeps slices short.
   /// - Returns: `nil` if the cache is smaller than the threshold, if its policy is not `leastRecentlyUsed`, or if this
   ///   client is not primary.
@@ -227,7 +228,7 @@ extension LocalStore {
     run = next
   }
 
-  /// - Returns: whether this slice wrote the log back.
+  /// - Returns: whether this slice wrote the log back into the database file.
   private func writeLogBackIfDue(_ run: inout GarbageCollectionRun) throws(StoreError) -> Bool {
     let database = database
     let bytes = run.isDryRun ? 0 : database.logByteSize
@@ -254,12 +255,13 @@ extension LocalStore {
     return run.result
   }
 
-  /// The size of the cache in bytes: on disk, including the log; for a cache in memory the size of its pages.
+  /// The size of the cache in bytes. For a cache on disk, the size includes the log. For a cache in memory, it is the
+  /// size of the pages.
   package func byteSize() throws(StoreError) -> Int64 {
     try database.read { () throws(StoreError) in try database.byteSize() }
   }
 
-  /// The size of the cache. O(documents): counts them.
+  /// The size of the cache. Takes O(documents) time, because it counts the documents.
   package func occupancy() throws(StoreError) -> CacheOccupancy {
     try database.read { () throws(StoreError) in
       CacheOccupancy(
@@ -272,10 +274,10 @@ extension LocalStore {
 }
 
 extension CacheDatabase {
-  /// Other clients' targets, which are kept, and other clients' targets with views that the primary client does not
-  /// have. The primary client has the same views of the remaining targets. The exception are documents that another
-  /// user's pending writes move into a limit. While such writes are pending, all documents that a limit could include
-  /// are kept.
+  /// Returns two lists of targets of other clients. The first contains all of them; these targets are kept. The second
+  /// contains the targets whose views may differ from the primary client's. Views differ if the primary client has none
+  /// for the target, or if another user's pending writes move documents into a limit. For the second list, all
+  /// documents that a limit could include are kept.
   /// - Parameter user: the primary client's user.
   func listening(besides user: UserNumber) throws(StoreError) -> (targets: Set<TargetID>, shown: [Target]) {
     guard let sharing else { return ([], []) }

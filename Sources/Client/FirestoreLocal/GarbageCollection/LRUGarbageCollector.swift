@@ -5,15 +5,15 @@ import FirestoreProtocol
 import FirestoreQuery
 import FirestoreSQLite
 
-/// Performs the pieces of a `GarbageCollectionRun` on the tables.
+/// Performs the work of a `GarbageCollectionRun` on the tables.
 struct LRUGarbageCollector {
   let database: CacheDatabase
   let activeTargets: Set<TargetID>
-  /// The references that are not in the database. `settle()` has been called on them.
+  /// The references that are not in the database. The caller must have called `settle()` on them.
   let held: DocumentReferences
-  /// Pinned targets, and targets that other clients of a shared cache show from the cache. All documents that match
-  /// such a target are kept, even beyond its limit, because the documents within a limit may differ for each client's
-  /// user.
+  /// Pinned targets, and targets whose results other clients of a shared cache read from the cache. The collector keeps
+  /// all documents that match such a target, even beyond the target's limit, because the documents within a limit may
+  /// differ for each client's user.
   let shownElsewhere: [Target]
 
   /// Works until the slice's time is over, the run is finished, or the run switches between reading and writing.
@@ -81,7 +81,7 @@ struct LRUGarbageCollector {
     }
   }
 
-  /// Hides the targets to be collected from queries. From now on, they only protect their documents, until the phase
+  /// Hides the targets to be collected from queries. The targets then only protect their documents, until the phase
   /// `forget` deletes the memberships.
   private func retire(_ run: inout GarbageCollectionRun, after position: TargetID?) throws(StoreError) {
     guard let bound = run.plan.bound else {
@@ -152,7 +152,7 @@ struct LRUGarbageCollector {
 
   // MARK: Removing
 
-  /// Removes the candidates in ascending order, because neighboring rows share pages.
+  /// Removes the candidates in ascending order, so that neighboring rows, which share pages, are removed together.
   private func removeCandidates(
     _ run: inout GarbageCollectionRun, after last: DocumentNumber?
   ) throws(StoreError) {
@@ -208,8 +208,8 @@ struct LRUGarbageCollector {
       database: database, shown: shown, shownElsewhere: shownElsewhere, hasBatches: try database.mutations.hasAny())
   }
 
-  /// The references other than targets that keep a document: views, limbo resolutions, and the pending writes of all
-  /// users.
+  /// The references, other than targets, that keep a document in the cache: views, limbo resolutions, and the pending
+  /// writes of all users.
   struct References {
     let database: CacheDatabase
     let shown: [Set<DocumentKey>]
@@ -241,7 +241,7 @@ extension TargetCache {
     var target: TargetID
   }
 
-  /// Calls `body` for at most `limit` memberships, by document.
+  /// Calls `body` for at most `limit` memberships, in the order of their documents.
   func scanMembership(
     after position: Membership?, limit: Int, _ body: (Membership) -> Void
   ) throws(StoreError) {
@@ -255,7 +255,7 @@ extension TargetCache {
     }
   }
 
-  /// The next targets by id that were last used at or before this sequence number.
+  /// The next targets, in the order of their ids, that were last used at or before this sequence number.
   func all(
     upToSequenceNumber bound: Int64, after id: TargetID?, limit: Int
   ) throws(StoreError) -> [TargetData] {
@@ -271,8 +271,8 @@ extension TargetCache {
     }
   }
 
-  /// Hides a target from queries, so that a new listener to its query gets a new target. If the memberships are not
-  /// deleted now, the target is the first one to be collected.
+  /// Hides a target from queries, so that a new listener to its query gets a new target. If its memberships are not
+  /// deleted now, the next collection removes this target first.
   func makeUnknown(_ id: TargetID) throws(StoreError) {
     try connection.run(
       """
@@ -286,7 +286,7 @@ extension TargetCache {
     Int(try connection.integer("SELECT count(*) FROM target_documents WHERE target = ?", id) ?? 0)
   }
 
-  /// - Returns: the number of memberships that were removed; at most `limit`.
+  /// - Returns: the number of removed memberships; at most `limit`.
   func removeMembers(of id: TargetID, limit: Int) throws(StoreError) -> Int {
     try connection.run(
       """
@@ -349,7 +349,7 @@ extension DocumentTable {
     try connection.integer("SELECT sequence_number FROM documents WHERE id = ?", number)
   }
 
-  /// The size of a document's fields and id.
+  /// The size in bytes of a document's fields and id.
   func byteCount(_ number: DocumentNumber) throws(StoreError) -> Int64 {
     try connection.integer("SELECT length(name) + ifnull(length(fields), 0) FROM documents WHERE id = ?", number) ?? 0
   }

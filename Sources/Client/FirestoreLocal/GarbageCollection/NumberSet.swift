@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A set of document numbers as bits, in blocks of adjacent numbers. A collection's numbers are adjacent, so the blocks
-/// are dense.
+/// A set of document numbers as bits, in blocks of adjacent numbers. The numbers within a collection are adjacent, so
+/// the blocks are dense.
 struct NumberSet {
   /// The number of low bits of a document number that determine its position within a block.
   private static let blockBits: Int64 = 15
@@ -55,7 +55,7 @@ struct NumberSet {
 }
 
 /// The number of occurrences of each sequence number, in blocks of adjacent numbers. Adding a number moves little data,
-/// and finding the n-th lowest only sorts the blocks.
+/// and finding the n-th lowest number only requires sorting the blocks.
 struct SequenceNumberCounts {
   private static let blockSize: Int64 = 256
 
@@ -88,9 +88,10 @@ struct SequenceNumberCounts {
   }
 }
 
-/// The documents with the lowest sequence numbers of all added documents, up to a fixed count.
+/// A bounded set of documents: of all added documents, it keeps the ones with the lowest sequence numbers.
 struct OldestDocuments: Sendable {
-  /// The maximum count. More than are listed, because some of the documents may be referenced.
+  /// The maximum size of the set. The set is larger than the list shown to the user, because some of its documents may
+  /// be referenced.
   private static let most = 400
 
   private var entries: [(sequenceNumber: Int64, number: DocumentNumber)] = []

@@ -22,8 +22,8 @@ extension LocalStore {
     }
   }
 
-  /// Removes the retention of the same kind for the same query.
-  /// - Returns: whether there was one.
+  /// Removes the retention with the same kind and the same query.
+  /// - Returns: whether the cache had such a retention.
   package mutating func remove(_ retention: Retention) throws(StoreError) -> Bool {
     references.settle()
     let (database, collector) = (database, eagerGarbageCollector)
@@ -38,8 +38,8 @@ extension LocalStore {
 }
 
 extension CacheDatabase {
-  /// The targets that are kept although this client has no listener for them (`targets`), and the targets whose
-  /// matching documents are all kept (`shown`). Both are pinned targets or targets of other clients.
+  /// Returns targets that must be kept although this client may not listen to them (`targets`), and targets for which
+  /// every matching document is kept (`shown`). All of them are pinned, or belong to other clients.
   /// - Parameter user: the primary client's user.
   func kept(besides user: UserNumber) throws(StoreError) -> (targets: Set<TargetID>, shown: [Target]) {
     var kept = try listening(besides: user)
@@ -81,8 +81,8 @@ extension TargetCache {
   }
 }
 
-/// The pins and lifetimes of the cache (`Retention`), in the order of their creation. There are few, so they remain in
-/// memory after the first read.
+/// The pins and lifetimes of the cache (`Retention`), in the order of their creation. The table is small, so its rows
+/// remain in memory after the first read.
 final class RetentionTable {
   static let schema = """
     CREATE TABLE retentions (
@@ -95,7 +95,8 @@ final class RetentionTable {
     ) STRICT;
     """
 
-  /// The maximum count, because every document that might be evicted is compared with each retention.
+  /// The maximum number of retentions. It is limited because eviction compares every candidate document with each
+  /// retention.
   static let most = 100
   /// The longest lifetime, in microseconds: 100 years.
   private static let longest: Int64 = 3_155_760_000_000_000
@@ -105,7 +106,7 @@ final class RetentionTable {
 
   init(_ connection: Connection) { self.connection = connection }
 
-  /// Discards the rows in memory, because they may have changed.
+  /// Discards the rows in memory, because the rows on disk may have changed.
   func forget() { loaded = nil }
 
   var all: [Retention] {
@@ -121,7 +122,7 @@ final class RetentionTable {
 
   var pinned: [Target] { get throws(StoreError) { try all.filter(\.kind.isPin).map(\.target) } }
 
-  /// Adds a retention, or replaces the one of the same kind for the same query.
+  /// Adds a retention, or replaces the retention with the same kind and the same query.
   /// - Precondition: inside a transaction.
   func set(_ retention: Retention) throws(StoreError) {
     try remove(retention)
@@ -140,9 +141,9 @@ final class RetentionTable {
     forget()
   }
 
-  /// Removes the retention of the same kind for the same query.
+  /// Removes the retention with the same kind and the same query.
   /// - Precondition: inside a transaction.
-  /// - Returns: whether there was one.
+  /// - Returns: whether the table had such a retention.
   @discardableResult
   func remove(_ retention: Retention) throws(StoreError) -> Bool {
     try connection.run(

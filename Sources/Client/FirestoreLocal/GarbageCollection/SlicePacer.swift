@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Decides how much work fits into one slice of a long task, on any machine and disk. A slice works until its working
-/// time is over. The rest of the time is for the commit. Its share is estimated from earlier slices.
+/// time is over. The remaining time is left for the commit. The pacer estimates how long the commit takes from earlier
+/// slices.
 package struct SlicePacer: Sendable {
-  /// The intended duration of a slice. Other work may have to wait up to 10 ms. The difference allows for the last
-  /// piece of work, which may end after this time.
+  /// The intended duration of a slice. Other work may have to wait up to 10 ms. This duration is shorter, because the
+  /// last piece of work may end after it.
   static let aim = Duration.milliseconds(6)
   private static let shortest = Duration.milliseconds(1)
 
   /// The time since a fixed point, on a monotonic clock.
   private let now: @Sendable () -> Duration
-  /// The working time of a slice before its commit, separately for slices that only read and for slices that write.
+  /// The working time of a slice before its commit, measured separately for slices that only read and for slices that
+  /// write.
   private var readingTime = Duration.milliseconds(2)
   private var writingTime = Duration.milliseconds(1)
   private var isWriting = false
   private var start = Duration.zero
   private var workEnd: Duration?
-  /// The number of pieces in a slice; `nil` for slices that end by time.
+  /// The number of pieces in a slice; `nil` if time ends each slice.
   private var piecesPerSlice: Int?
   private var pieces = 0
 
@@ -29,7 +31,7 @@ package struct SlicePacer: Sendable {
     return SlicePacer { origin.duration(to: clock.now) }
   }
 
-  /// A pacer with slices of a fixed number of pieces, regardless of time, for reproducible runs.
+  /// A pacer whose slices have a fixed number of pieces regardless of time, so that runs are reproducible.
   package static func pieces(_ count: Int) -> SlicePacer {
     var pacer = SlicePacer { .zero }
     pacer.piecesPerSlice = count
@@ -57,7 +59,7 @@ package struct SlicePacer: Sendable {
     set { if isWriting { writingTime = newValue } else { readingTime = newValue } }
   }
 
-  /// The duration of the slice so far.
+  /// The time since the slice began.
   var elapsed: Duration { now() - start }
 
   /// Records the end of the work. Only the commit remains.
@@ -75,19 +77,20 @@ package struct SlicePacer: Sendable {
   }
 }
 
-/// Decides when a long task writes the log back into the database file. Writing back cannot be interrupted. It must
-/// therefore happen so often that it takes no longer than a slice, estimated from earlier durations on this disk.
+/// Decides when a long task writes the log back into the database file. Writing back cannot be interrupted. The task
+/// must therefore write back often enough that each time takes no longer than a slice. Earlier durations on this disk
+/// show how much log fits into that time.
 struct LogPacer: Sendable {
   private static let smallest: Int64 = 1 << 20
-  /// The largest threshold. Below the size at which commits write the log back automatically.
+  /// The largest threshold. It is smaller than the log size at which commits write the log back automatically.
   private static let largest: Int64 = 8 << 20
 
   /// The minimum log size for writing the log back.
   private(set) var dueBytes: Int64 = 2 << 20
-  /// Whether the last slice wrote the log back. The next slice then does work regardless of the log's size.
+  /// Whether the last slice wrote the log back. If so, the next slice works regardless of the log's size.
   private var wasLast = false
 
-  /// Whether the next slice must write back a log of this size instead of doing work.
+  /// Whether the next slice, instead of doing work, must write back a log of this size.
   mutating func isDue(at bytes: Int64) -> Bool {
     if bytes >= dueBytes, !wasLast { return true }
     wasLast = false

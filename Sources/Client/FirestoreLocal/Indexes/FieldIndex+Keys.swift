@@ -3,7 +3,7 @@ import FirestoreClientState
 import FirestoreModel
 
 extension FieldIndex {
-  /// The maximum length of a key in bytes. Longer keys are truncated. Truncated keys preserve the order of values, but
+  /// The maximum length of a key in bytes. Longer keys are truncated. Truncation preserves the order of values, but
   /// different values may have equal keys.
   static let keyLimit = 500
 

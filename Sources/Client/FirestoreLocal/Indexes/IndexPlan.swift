@@ -3,10 +3,11 @@ import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery
 
-/// A plan for a target with the ready indexes of a collection group. For each alternative of the target (`or`, `in`,
-/// `array-contains-any`), it has index ranges that contain all of the alternative's documents.
+/// A plan for finding a target's documents with the indexes of a collection group that are ready. For each alternative
+/// of the target's filter (`or`, `in`, `array-contains-any`), the plan has index ranges that contain all matching
+/// documents.
 struct IndexPlan {
-  /// The maximum number of alternatives. For more, a scan is cheaper. The backend allows 30.
+  /// The maximum number of alternatives. With more alternatives, a scan is cheaper. The backend allows 30.
   static let maximumAlternatives = 200
 
   /// The candidates for each alternative, at least one.
@@ -31,8 +32,8 @@ struct IndexPlan {
     self.alternatives = alternatives
   }
 
-  /// One candidate for each alternative, with entries in the query's order; `nil` if an alternative has none.
-  /// Alternatives may share a range.
+  /// One candidate for each alternative, with entries in the query's order; `nil` if an alternative has no such
+  /// candidate. Several alternatives may share a range.
   var ordered: [IndexCandidate]? {
     var chosen: [IndexCandidate] = []
     var ranges: Set<IndexRange> = []
@@ -48,7 +49,7 @@ struct IndexPlan {
 }
 
 extension Filter {
-  /// The conditions that every document satisfies that matches the filter.
+  /// The conditions that hold for every document that matches the filter.
   fileprivate var commonConditions: [FieldFilter] {
     switch self {
     case .field(let filter): [filter]
@@ -58,7 +59,7 @@ extension Filter {
   }
 }
 
-/// The entries of one index with keys between two bounds.
+/// The entries of one index whose keys are between two bounds.
 struct IndexRange: Hashable {
   let index: IndexNumber
   let lower: [UInt8]
@@ -68,7 +69,7 @@ struct IndexRange: Hashable {
   var isEmpty: Bool { !lower.lexicographicallyPrecedes(upper) }
 }
 
-/// One end of a range of keys. `isInside` is whether the keys with the prefix `code` belong to the range.
+/// One end of a range of keys. If `isInside` is true, keys with the prefix `code` belong to the range.
 ///
 /// Truncated keys may differ from their values. If `code` is truncated, the range therefore includes all keys with the
 /// truncated prefix. The query still checks each document.
@@ -99,30 +100,31 @@ struct IndexEdge {
 /// The use of one index for a query, or for one of its alternatives: a range of entries that contains an entry of each
 /// matching document.
 ///
-/// The leading fields that the conditions fix to one value form a prefix of the keys. The next field may have bounds.
-/// All following fields must exist in every matching document. The range may also contain other documents, because the
-/// documents are checked against the conditions.
+/// The conditions fix the leading fields of the index to one value each; these values form a prefix of the keys. The
+/// next field may have bounds. All following fields must exist in every matching document. The range may also contain
+/// other documents, because each document is checked later.
 struct IndexCandidate {
   let index: IndexTable.Index
   let range: IndexRange
-  /// The conditions that restrict the range. Never `!=` or `not-in`.
+  /// The conditions that restrict the range. The operators `!=` and `not-in` never restrict it.
   let served: [FieldFilter]
   /// The number of leading fields that are fixed to a value.
   let fixedCount: Int
-  /// Whether the entries are in the query's order, so that the query's first documents come first. Sorting is still
-  /// needed for documents with equal keys, and for orderings after the index's fields.
+  /// Whether the entries are in the query's order, so that the query's first documents come first. Documents with equal
+  /// keys must still be sorted, and so must orderings that the index does not cover.
   let isOrdered: Bool
   /// Whether the entries must be read backward for the query's order.
   let isReversed: Bool
   /// Whether the range is narrower than the whole index.
   let isBounded: Bool
-  /// Whether the range contains exactly the documents that match the whole target, so that no document needs a check.
+  /// Whether the range contains exactly the documents that match the whole target, so that no document has to be
+  /// checked.
   let isExact: Bool
 
   /// - Parameters:
   ///   - conditions: the conditions that all documents of the alternative satisfy.
-  ///   - order: the orderings of the target that can distinguish its documents, up to `__name__`.
-  /// - Returns: `nil` if documents that match might have no entry.
+  ///   - order: the orderings of the target that can distinguish its documents, ending with `__name__`.
+  /// - Returns: `nil` if some matching documents might have no entry in the index.
   init?(_ index: IndexTable.Index, _ conditions: [FieldFilter], _ order: [OrderBy], _ target: Target) {
     let fields = index.definition.fields
     var prefix = OrderedCode()

@@ -3,18 +3,18 @@ import FirestoreClientState
 import FirestoreModel
 import FirestoreSQLite
 
-/// The index definitions, and the index entries of remote documents. Entries only change with remote documents: queries
-/// add documents with pending writes separately, as a scan does.
+/// The index definitions, and the index entries of remote documents. Only changes of remote documents change the
+/// entries. Documents with pending writes have no separate entries; queries add them to the result, as a scan does.
 ///
-/// From the moment an index is defined, every change of a document changes its entries in the same transaction. The
-/// backfill adds the entries of older documents. The entries of a collection's newest documents are deferred
-/// (`IndexTails`). This makes no difference for readers of the table.
+/// As soon as an index is defined, every change of a document changes its entries in the same transaction. The backfill
+/// adds the entries of older documents. The entries of a collection's newest documents are deferred (`IndexTails`).
+/// Readers of the table do not notice the deferral.
 final class IndexTable {
   /// The reason why an index exists.
   enum Origin: Int64 {
     case configured = 0
     case automatic = 1
-    /// A dropped index whose entries have not all been removed yet.
+    /// A dropped index that still has entries to remove.
     case dropped = 2
   }
 
@@ -22,7 +22,7 @@ final class IndexTable {
     let number: IndexNumber
     let definition: FieldIndex
     var origin: Origin
-    /// The first document that the backfill has not processed; `nil` once it is complete.
+    /// The first document that the backfill has not processed yet; `nil` when the backfill is complete.
     var position: DocumentNumber?
 
     var isReady: Bool { position == nil }
@@ -182,8 +182,8 @@ final class IndexTable {
 
   /// Updates a document's entries to its new fields.
   /// - Parameters:
-  ///   - old: the document's previous stored fields; `nil` if it had none.
-  ///   - new: the document's fields now; `nil` if it has none.
+  ///   - old: the document's previous stored fields; `nil` if the document had none.
+  ///   - new: the document's new fields; `nil` if the document no longer has any.
   func update(
     _ document: DocumentNumber, from old: EncodedFields?, to new: EncodedFields?
   ) throws(StoreError) {
@@ -225,7 +225,7 @@ final class IndexTable {
     try tails.begin(at: last.next)
   }
 
-  /// Removes a document's entries when its fields are unknown. Reads all entries of the collection.
+  /// Removes a document's entries without knowing its fields. Reads all entries of the collection.
   func removeAll(of document: DocumentNumber) throws(StoreError) {
     let collection = document.collection
     if try tails.contains(document) { return tails.note(document, nil, try indexes(of: collection)) }
@@ -236,7 +236,7 @@ final class IndexTable {
     }
   }
 
-  /// - Returns: the number of entries that the document has.
+  /// - Returns: the number of entries that the document now has.
   func add(
     _ document: DocumentNumber, _ fields: EncodedFieldsView, to index: Index
   ) throws(StoreError) -> Int {

@@ -2,12 +2,12 @@
 import FirestoreModel
 import FirestoreSQLite
 
-/// The newest documents of each collection, which have no index entries yet.
+/// The newest documents of each collection, whose index entries are not written yet.
 ///
-/// An entry's position in an index depends on its value, so writing single entries changes a different page for each
-/// entry. Therefore the entries of new documents are written in sorted batches. Until then, the newest documents of a
-/// collection have no entries. These documents, from a certain number on, are the collection's tail. Their keys are
-/// computed when a query needs them, and remain in memory.
+/// An entry's position in an index depends on its value, so entries written one by one each change a different page.
+/// Therefore the entries of new documents are written later, in sorted batches. Until then, the newest documents of a
+/// collection have no entries. All documents from a certain number on form the collection's tail. The keys of tail
+/// documents are computed when a query needs them, and remain in memory.
 final class IndexTails {
   typealias Entry = (key: [UInt8], document: DocumentNumber)
 
@@ -18,8 +18,8 @@ final class IndexTails {
     ) STRICT;
     """
 
-  /// The maximum count of document numbers in a tail. A larger tail would write more entries per page (an index of 100
-  /// 000 entries has about 800 pages), but a query compares each key of the tail.
+  /// The maximum count of document numbers in a tail. A larger tail would write more entries per page, but a query
+  /// compares each key of the tail. An index of 100 000 entries has about 800 pages.
   var maximumCount: Int64 = 4096
   private var starts: [CollectionNumber: DocumentNumber?] = [:]
   private var keys: [CollectionNumber: [IndexNumber: Keys]] = [:]
@@ -68,7 +68,7 @@ final class IndexTails {
     return document.ordinal - start.ordinal + 1 >= maximumCount
   }
 
-  /// - Precondition: all earlier documents have their entries.
+  /// - Precondition: all earlier documents of the collection have their index entries.
   func begin(at document: DocumentNumber) throws(StoreError) {
     try connection.run(
       "INSERT INTO index_tails (collection, start) VALUES (?, ?) ON CONFLICT DO UPDATE SET start = excluded.start",
@@ -95,7 +95,7 @@ final class IndexTails {
     }
   }
 
-  /// The entries of a tail's documents in one index, in its order.
+  /// The entries of a tail's documents in one index, in the order of the index.
   /// - Parameter indexes: all indexes of the collection.
   func entries(
     of index: IndexNumber, in collection: CollectionNumber, _ indexes: [IndexTable.Index]
@@ -133,7 +133,7 @@ final class IndexTails {
 }
 
 extension IndexTable {
-  /// The order of entries in an index.
+  /// Whether two entries are in the order of the index.
   static func isOrdered(_ left: IndexTails.Entry, _ right: IndexTails.Entry) -> Bool {
     switch compare(left.key, right.key) {
     case .ascending: true
@@ -147,7 +147,7 @@ extension IndexTable {
   }
 }
 
-/// Returns the entries of a tail in either direction, to be merged with the entries of the index.
+/// Reads the entries of a tail in either direction, so that they can be merged with the entries of the index.
 struct TailReader {
   private let entries: ArraySlice<IndexTails.Entry>
   private let isReversed: Bool

@@ -5,9 +5,8 @@ package import FirestoreQuery
 package import FirestoreSQLite
 
 extension LocalStore {
-  /// Replaces the configured indexes. Unchanged indexes keep their entries, and automatic ones are unaffected. A new
-  /// index is maintained from now on. Queries use it after `backfillIndexes` has added the entries of the existing
-  /// documents.
+  /// Replaces the configured indexes. Unchanged indexes keep their entries, and automatic indexes are unaffected. A new
+  /// index is maintained immediately, but queries use it only after `backfillIndexes` has added the existing documents.
   package mutating func setIndexes(_ definitions: [FieldIndex]) throws(StoreError) {
     let database = database
     try database.transaction { () throws(StoreError) in
@@ -47,8 +46,8 @@ extension LocalStore {
     }
   }
 
-  /// The numbers of indexed documents and of all documents of each index, in the order of `indexes`. Reads each
-  /// collection of their groups.
+  /// The number of indexed documents and of all documents for each index, in the order of `indexes`. Reads every
+  /// collection of the index's group.
   package func indexProgress() throws(StoreError) -> [IndexProgress] {
     try database.read { () throws(StoreError) in
       var progress: [IndexProgress] = []
@@ -89,9 +88,10 @@ extension LocalStore {
   }
 }
 
-/// The work after a change of index definitions. Removes the entries of dropped indexes, and adds entries for documents
-/// that were cached before an index was defined. Each piece is bounded in documents, entries and bytes, so that it
-/// takes about 0.5 ms. The position is stored with each piece, so that work continues there after a restart.
+/// Performs the work that a change of index definitions requires. Removes the entries of dropped indexes, and adds
+/// entries for documents that were cached before an index was defined. Each piece is bounded in documents, entries and
+/// bytes, so that it takes about 0.5 ms. The position is stored with each piece, so that a restart continues from
+/// there.
 struct IndexBackfill {
   private static let maximumDocuments = 50
   private static let maximumEntries = 50
@@ -153,7 +153,7 @@ struct IndexBackfill {
     return nil
   }
 
-  /// The number of documents that the index has processed, and the total number of its documents.
+  /// The number of documents that the index has processed, and the number of documents that it covers in total.
   func progress(of index: IndexTable.Index) throws(StoreError) -> IndexProgress {
     var progress = IndexProgress(documentsIndexed: 0, documentsTotal: 0)
     for collection in try collections(of: index) {
@@ -176,12 +176,11 @@ struct IndexBackfill {
 
 /// Decides from the cost of a scan whether to create indexes for the query (SDK: index auto-creation).
 struct AutomaticIndexes {
-  /// The minimum number of scanned documents for which an index is created (SDK:
-  /// INDEX_AUTO_CREATION_MIN_COLLECTION_SIZE).
+  /// The minimum number of scanned documents before an index is created (SDK: INDEX_AUTO_CREATION_MIN_COLLECTION_SIZE).
   static let minimumScan = 100
   /// The number of scanned documents that cost as much as one document found by an index (SDKs: 2 to 8). hearth-bench
-  /// measured about 0.4 µs per scanned document and 1.5 µs per document found by an index. Neither includes the work on
-  /// matching documents, which is the same for both.
+  /// measured about 0.4 µs per scanned document and 1.5 µs per document found by an index. Neither number includes the
+  /// work on matching documents, which is the same with and without an index.
   private static let relativeCost = 4
   /// The maximum number of automatic indexes. There is a limit because every index slows down writes.
   private static let maximumCount = 32
@@ -189,7 +188,7 @@ struct AutomaticIndexes {
   let database: CacheDatabase
   let minimumScan: Int
 
-  /// Creates the missing indexes for a query if its scan cost more than the use of the indexes would have cost.
+  /// Creates the missing indexes for a query if scanning cost more than using the indexes would have cost.
   func consider(_ query: Query, _ result: QueryResult) throws(StoreError) {
     guard result.plan == .scan, result.documentsScanned >= minimumScan else { return }
     let returned = min(result.matches.count, query.limit ?? .max)
@@ -206,7 +205,7 @@ struct AutomaticIndexes {
     }
   }
 
-  /// The indexes for a target; empty if an alternative would have to read a whole index.
+  /// The indexes for a target; empty if one of the target's alternatives would have to read a whole index.
   static func definitions(for target: Target) -> [FieldIndex] {
     guard let group = target.collectionGroup ?? (target.path.isRoot ? nil : target.path.last) else { return [] }
     var definitions: [FieldIndex] = []
@@ -217,8 +216,8 @@ struct AutomaticIndexes {
     return definitions.count > 4 ? [] : definitions
   }
 
-  /// Orders the index's fields: the array, the fields that conditions fix, the orderings. The orderings include the
-  /// fields of inequalities.
+  /// Defines an index whose fields come in this order: the array field, the fields that conditions fix, the orderings.
+  /// Fields with inequalities are part of the orderings.
   private static func definition(
     for conditions: [FieldFilter], _ target: Target, _ group: String
   ) -> FieldIndex? {
@@ -246,6 +245,6 @@ struct AutomaticIndexes {
 }
 
 extension FieldIndex {
-  /// The indexes that a query needs; empty if an index would not help.
+  /// The indexes that a query needs; empty if no index would help.
   package static func answering(_ query: Query) -> [FieldIndex] { AutomaticIndexes.definitions(for: query.target) }
 }

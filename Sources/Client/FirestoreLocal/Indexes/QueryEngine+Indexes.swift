@@ -5,14 +5,15 @@ import FirestoreQuery
 import FirestoreSQLite
 
 /// Executes queries with indexes. The entries identify documents that may match, and each of these documents is read
-/// and checked. Documents with pending writes are added as in a scan, so that the result is the same.
+/// and checked. Documents with pending writes are added separately, as in a scan, so the result is the same as without
+/// indexes.
 extension QueryEngine {
   /// The number of scanned documents that cost about as much as one document that is read by its number.
   private static let lookupCost = 4
   /// The number of index entries that cost about as much to read as one document by its number.
   private static let entriesPerLookup = 8
 
-  /// - Returns: `nil` if no index serves the query, or a scan is cheaper.
+  /// - Returns: `nil` if no index serves the query, or if a scan is cheaper.
   func indexed(_ query: Query, _ data: TargetData?) throws(StoreError) -> QueryResult? {
     let collections = try collections(of: query)
     guard let first = collections.first else { return nil }
@@ -39,8 +40,8 @@ extension QueryEngine {
 
   // MARK: In order
 
-  /// Reads each range in the query's order until it has `limit` matching documents.
-  /// - Returns: `nil` if this needs to read more than `budget` documents.
+  /// Reads each range in the query's order until `limit` matching documents are found.
+  /// - Returns: `nil` if more than `budget` documents would have to be read.
   private func streaming(
     _ candidates: [IndexCandidate], _ query: Query, _ data: TargetData?, _ collections: [CollectionNumber],
     _ limit: Int, atMost budget: Int
@@ -101,13 +102,13 @@ extension QueryEngine {
 
   // MARK: As sets
 
-  /// The documents that may match.
+  /// The documents that an index finds and that may match.
   private struct Found {
     /// The documents' numbers, ascending, without duplicates.
     var numbers: [DocumentNumber] = []
     var uses: [IndexUse] = []
     var entries = 0
-    /// Whether all of them match.
+    /// Whether all of the documents match, so that none of them has to be checked.
     var isExact = false
   }
 
@@ -136,8 +137,8 @@ extension QueryEngine {
       entriesRead: found.entries, indexes: found.uses.unique)
   }
 
-  /// The union over all alternatives.
-  /// - Returns: `nil` if it has more than `budget` documents.
+  /// The documents that any of the alternatives finds.
+  /// - Returns: `nil` if the alternatives find more than `budget` documents.
   private func documents(
     of plan: IndexPlan, in collections: [CollectionNumber], atMost budget: Int
   ) throws(StoreError) -> Found? {
@@ -158,7 +159,8 @@ extension QueryEngine {
     return union
   }
 
-  /// Starts with the candidate that finds the fewest documents, and adds others that cover further conditions.
+  /// Starts with the candidate that finds the fewest documents, and intersects it with candidates that cover further
+  /// conditions.
   private func intersection(
     of candidates: [IndexCandidate], in collections: [CollectionNumber], atMost budget: Int
   ) throws(StoreError) -> Found? {
@@ -217,7 +219,7 @@ extension IndexUse {
 }
 
 extension [DocumentNumber] {
-  /// The numbers without duplicates; the array must be sorted.
+  /// A copy without duplicates; the array must be sorted.
   fileprivate var unique: [DocumentNumber] {
     var previous: DocumentNumber?
     return filter { number in

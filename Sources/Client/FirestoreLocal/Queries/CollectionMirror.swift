@@ -2,15 +2,15 @@
 import FirestoreModel
 import FirestoreQuery
 
-/// The existing documents of one collection in an in-memory cache. With it, scans do not have to read each document
-/// from SQLite's pages, and several views share a single copy of a document.
+/// The existing documents of one collection in an in-memory cache. The mirror saves scans from reading each document
+/// from SQLite's pages, and lets several views share one copy of a document.
 ///
 /// The first scan of a collection creates its mirror, and each change updates it. The mirror is dropped whenever it
 /// might differ from the table.
 final class CollectionMirror {
-  /// The maximum number of columns. Each column costs 16 bytes per document, and some work for each change.
+  /// The maximum number of columns. Each column costs 16 bytes per document, and some time for each change.
   private static let maximumColumns = 8
-  /// The number of documents that are checked before the ranges are updated.
+  /// The number of documents to check before the ranges are computed again.
   private static let blockSize = 4096
 
   /// The documents, indexed by their numbers within the collection.
@@ -23,7 +23,7 @@ final class CollectionMirror {
   /// - Parameter capacity: the number of documents to reserve room for.
   init(expecting capacity: Int) { documents.reserveCapacity(capacity) }
 
-  /// - Parameter document: the document; `nil` if it no longer exists.
+  /// - Parameter document: the new document; `nil` if it no longer exists.
   func set(_ index: Int, _ document: Document?) {
     if index >= documents.count {
       documents.append(contentsOf: repeatElement(nil, count: index - documents.count + 1))
@@ -33,7 +33,7 @@ final class CollectionMirror {
     for column in columns.indices { columns[column].set(index, document?.data?.encoded) }
   }
 
-  /// Calls `body` for all documents that may match, by number.
+  /// Calls `body` for all documents that may match, in the order of their numbers.
   /// - Parameter ranges: returns the ranges that matching documents satisfy. Called repeatedly, because the ranges may
   ///   become narrower.
   func scan<Failure: Error>(
@@ -74,8 +74,8 @@ final class CollectionMirror {
   }
 }
 
-/// The values of one field in all documents of a collection, truncated to 16 bytes that preserve the order. This is
-/// enough to skip most documents that a condition excludes.
+/// The values of one field in all documents of a collection, encoded in order and truncated to 16 bytes. These bytes
+/// are enough to skip most documents that a condition excludes.
 struct FieldColumn {
   /// The first bytes of a value's `OrderedCode`. A lower value never has a higher code, but different values may have
   /// equal codes.
@@ -138,7 +138,7 @@ struct FieldColumn {
     return Code(writer.bytes)
   }
 
-  /// The documents of the range with codes between two bounds.
+  /// The documents within `range` whose codes are between two bounds.
   func documents(in range: Range<Int>, between lower: Code, and upper: Code) -> [Int] {
     codes.withUnsafeBufferPointer { codes in
       var found: [Int] = []
@@ -154,7 +154,7 @@ struct FieldColumn {
   }
 }
 
-/// The bounds of a field's code in matching documents. Documents within the bounds may still not match.
+/// Bounds that a field's code satisfies in every matching document. Documents within the bounds may still not match.
 struct CodeRange {
   let path: FieldPath
   let lower: FieldColumn.Code
@@ -166,7 +166,7 @@ struct CodeRange {
     self.upper = upper
   }
 
-  /// - Returns: `nil` for a condition that does not restrict the field's values to a range.
+  /// - Returns: `nil` if the condition does not restrict the field's values to a range.
   init?(_ filter: FieldFilter) {
     if filter.path.isDocumentID { return nil }
     let code = FieldColumn.code(of: filter.value)

@@ -3,17 +3,17 @@ import FirestoreModel
 import FirestoreQuery
 import FirestoreSQLite
 
-/// Collects the documents that match a query. For a limit query, it keeps the first documents in the query's order (the
-/// last ones for limit-to-last). To find them, it stores at most about twice the limit.
+/// Collects the documents that match a query. For a limit query, it keeps only the first documents in the query's
+/// order, or the last ones for limit-to-last. It never stores more than about twice as many documents as the limit.
 final class Hits {
-  /// The query's target. For limit-to-last, its order is reversed, so that its first documents are the query's last
-  /// ones.
+  /// The query's target. For limit-to-last, the target's order is the reverse of the query's, so the target's first
+  /// documents are the query's last ones.
   private let target: Target
   private let limit: Int?
   private let matcher: StoredMatcher
   private let conditions: [CodeRange]
   private var nearest: [Candidate] = []
-  /// The last document of a full set; documents after it are dropped immediately.
+  /// The last document of a full set. Documents that come after it are dropped immediately.
   private var last: Candidate?
   private var unlimited: [Document] = []
   /// The order hints of the documents in `unlimited`, as long as all of them come from rows.
@@ -23,7 +23,7 @@ final class Hits {
   /// The number of rows that were compared with the query.
   private(set) var scanned = 0
 
-  /// A document with its ordering values, so that each value is looked up only once; `nil` for `__name__`.
+  /// A document with its ordering values, so that each value is looked up only once. The value for `__name__` is `nil`.
   private struct Candidate {
     let values: [Value?]
     let document: Document
@@ -41,7 +41,7 @@ final class Hits {
     if limit == nil { unlimited.reserveCapacity(remote.numbers.count) }
   }
 
-  /// Reserves room for this many rows, if all of them will match.
+  /// Reserves room for this number of rows if all of them will match.
   func expect(_ count: Int) {
     // The bound avoids much unused memory, because `count` includes the numbers of removed documents.
     guard matcher.matchesEverything, limit == nil else { return }
@@ -57,8 +57,8 @@ final class Hits {
     return taken
   }
 
-  /// Removes and returns the documents, and the members with the keys that were found. The documents have no duplicates
-  /// if no key was added twice.
+  /// Removes and returns the documents, and the target's members with their keys, as far as found. The documents have
+  /// no duplicates if no key was added twice.
   func finish() -> (documents: [Document], remote: RemoteKeys) {
     var documents: [Document] = []
     swap(&documents, &unlimited)
@@ -66,8 +66,8 @@ final class Hits {
     return (documents, remote)
   }
 
-  /// Decides from a row's fields whether the row matches and may be within the limit. `nil` if this needs the key, or
-  /// if all rows match. The result depends on the documents collected so far.
+  /// Decides from a row's fields whether the row matches and may be within the limit. `nil` if the decision requires
+  /// the key, or if all rows match. The result depends on the documents collected so far.
   var filter: RowFilter.Admits? {
     if matcher.readsKeys || (matcher.matchesEverything && limit == nil) { return nil }
     return { bytes in
@@ -99,7 +99,7 @@ final class Hits {
     if let document = try row.document(key) { keep(Candidate(values: values, document: document), limit) }
   }
 
-  /// Adds a stored document if it matches and is within the limit, without counting it as scanned.
+  /// Adds a stored document if it matches and is within the limit. Does not count the document as scanned.
   /// - Parameter number: the document's number, which must be higher than all previous numbers.
   func consider(_ document: Document, _ number: DocumentNumber) {
     guard matcher.matchesEverything || target.matchesContent(document, by: .client) else { return }
@@ -113,7 +113,7 @@ final class Hits {
     keep(Candidate(values: values, document: document), limit)
   }
 
-  /// Adds rows that other code compared with the query to the count.
+  /// Adds to the count of scanned rows: other code has already compared these rows with the query.
   func count(scanned rows: Int) { scanned += rows }
 
   /// The ranges that all further documents must satisfy.
@@ -143,7 +143,8 @@ final class Hits {
     return Array(sorted.prefix(limit))
   }
 
-  /// Compares the fields without decoding them. False if only the key would order the document after the last one.
+  /// Whether the document comes after the last one, according to its fields, which are compared without decoding. False
+  /// if only the key would order the document after the last one.
   private func comesAfterLast(_ fields: EncodedFieldsView) -> Bool {
     guard let last else { return false }
     for (order, value) in zip(target.orderBy, last.values) {
@@ -169,7 +170,7 @@ final class Hits {
 
 /// Checks a target's conditions against stored rows in place, without decoding rows that do not match.
 ///
-/// The row's collection is known to match, so only filters, ordering fields and cursors remain.
+/// The caller guarantees that the row's collection matches, so only filters, ordering fields and cursors are checked.
 struct StoredMatcher {
   private let target: Target
   let matchesEverything: Bool

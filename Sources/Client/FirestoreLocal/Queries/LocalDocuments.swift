@@ -14,7 +14,7 @@ struct LocalDocuments {
     knowsBatches = hasBatches
   }
 
-  /// Whether there may be pending batches. If not, overlays need no lookup.
+  /// Whether there may be pending batches. If there are none, overlays need not be looked up.
   var hasBatches: Bool { knowsBatches || database.sharing?.hasBatches == true }
 
   private static let nothingChanged = MutatedFields.some(FieldMask([]))
@@ -30,7 +30,7 @@ struct LocalDocuments {
     return remote == nil && overlay == nil ? nil : Self.view(of: key, over: remote, overlay)
   }
 
-  /// The local view of a document. A document that is not in the cache is `missing` without a version.
+  /// The local view of a document. If the document is not in the cache, the view is `missing` without a version.
   func view(of key: DocumentKey) throws(StoreError) -> Document {
     try document(key) ?? Self.nothing(key)
   }
@@ -53,15 +53,15 @@ struct LocalDocuments {
 
   // MARK: Computing overlays
 
-  /// The state of a document while mutations are applied to it in order.
+  /// The state of a document while mutations are being applied to it in order.
   struct Progress {
     var view: Document
-    /// The fields that pending mutations changed.
+    /// The fields that the pending mutations have changed.
     var mask = LocalDocuments.nothingChanged
     var origin: OverlayOrigin? = OverlayOrigin()
     let hasRemote: Bool
 
-    /// The document before any mutation.
+    /// Creates the state before any mutation.
     init(_ key: DocumentKey, over remote: Document?) {
       view = remote ?? LocalDocuments.nothing(key)
       hasRemote = remote != nil
@@ -79,7 +79,7 @@ struct LocalDocuments {
     }
   }
 
-  /// A document with all pending writes so far applied.
+  /// The state of a document after all of its pending writes so far.
   func progress(
     _ key: DocumentKey, _ collection: CollectionNumber, _ name: String
   ) throws(StoreError) -> Progress {
@@ -101,7 +101,7 @@ struct LocalDocuments {
 
   /// Applies a new batch to a document, and adds it to the document's overlay.
   /// - Parameter before: the document before the batch.
-  /// - Returns: the local view with the batch.
+  /// - Returns: the local view, including the batch.
   func add(
     _ batch: MutationBatch, to before: Progress, _ collection: CollectionNumber, _ name: String
   ) throws(StoreError) -> Document {
@@ -126,7 +126,7 @@ struct LocalDocuments {
     return progress.view
   }
 
-  /// The document after all batches in order. Stores nothing.
+  /// The state of the document after all batches have been applied in order. Stores nothing.
   func fold(_ batches: [MutationBatch], _ key: DocumentKey, over remote: Document?) -> Progress {
     var progress = Progress(key, over: remote)
     for batch in batches { progress.apply(batch) }
@@ -143,7 +143,7 @@ struct LocalDocuments {
     try database.overlays.set(entry, collection, name, of: user)
   }
 
-  /// - Returns: `nil` if no batch has an effect on the document.
+  /// - Returns: `nil` if none of the batches has an effect on the document.
   private func overlay(of progress: Progress, _ batch: BatchID) -> OverlayCache.Entry? {
     let view = progress.view
     guard view.hasLocalMutations else { return nil }
@@ -169,7 +169,7 @@ struct LocalDocuments {
   }
 
   /// The local view of a document whose remote version changed.
-  /// - Parameter before: the result of `remoteToCompare`.
+  /// - Parameter before: the value that `remoteToCompare` returned.
   /// - Returns: `nil` if the document has no pending batch.
   func view(
     of key: DocumentKey, overChanged remote: Document?, from before: Document?,
@@ -191,16 +191,16 @@ struct LocalDocuments {
     }
   }
 
-  /// Whether batches without effect on one remote document also have no effect on the other. This is certain for two
-  /// missing documents, which no precondition can distinguish.
+  /// Whether batches that had no effect on the previous remote document also have no effect on the new one. This is
+  /// certain if both documents are missing, because no precondition can distinguish them.
   private static func staysWithoutEffect(_ before: Document?, _ remote: Document?) -> Bool {
     before?.exists != true && remote?.exists != true
   }
 
-  /// The local view of a document after its oldest batch has left the queue, while another batch is pending.
+  /// The local view of a document whose oldest batch has left the queue, but which still has another pending batch.
   /// - Parameters:
-  ///   - before: the remote document of the stored overlay.
-  ///   - remote: the present remote document.
+  ///   - before: the remote document to which the stored overlay belongs.
+  ///   - remote: the current remote document.
   /// - Returns: `nil` if the overlay has to be recomputed.
   func view(
     of key: DocumentKey, from before: Document?, over remote: Document?, without oldest: MutationBatch,

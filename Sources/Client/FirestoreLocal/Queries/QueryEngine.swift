@@ -5,8 +5,8 @@ import FirestoreProtocol
 import FirestoreQuery
 import FirestoreSQLite
 
-/// Executes queries on the tables. Uses a previous result if it is reliable, otherwise indexes, otherwise a scan of the
-/// collection.
+/// Executes queries on the tables. Starts from a previous result if that result is reliable, otherwise uses indexes,
+/// otherwise scans the collection.
 struct QueryEngine {
   let local: LocalDocuments
 
@@ -71,7 +71,7 @@ struct QueryEngine {
 
   // MARK: Previous results
 
-  /// The target's documents that still match, and the documents that have changed since the last version without
+  /// Combines the target's documents that still match with the documents that have changed since the target last had no
   /// documents in limbo.
   /// - Returns: `nil` if an unchanged document might have entered the result, so that all documents must be read.
   private func fromSyncedResult(_ query: Query, _ target: TargetData) throws(StoreError) -> QueryResult? {
@@ -135,8 +135,8 @@ struct QueryEngine {
     return try database.collections.number(of: query.path).map { [$0] } ?? []
   }
 
-  /// Adds the documents with pending writes. Their views are computed one by one, because there are few.
-  /// - Returns: the numbers of their remote documents, which a scan then skips.
+  /// Adds the documents with pending writes. There are few such documents, so their views are computed one by one.
+  /// - Returns: the numbers of these documents, which a scan then skips.
   func considerOverlaid(
     _ collection: CollectionNumber, _ hits: Hits
   ) throws(StoreError) -> Set<DocumentNumber> {
@@ -153,7 +153,7 @@ struct QueryEngine {
   }
 }
 
-/// The documents of a target. A scan, which has the same order, adds their keys.
+/// The documents of a target. Contains their numbers; a scan, which runs in the same order, adds the keys.
 struct RemoteKeys {
   /// The documents' numbers, ascending.
   let numbers: [DocumentNumber]
@@ -178,7 +178,7 @@ struct RemoteKeys {
     }
   }
 
-  /// All keys. Looks up the keys that no scan has added.
+  /// All keys. Looks up those keys that no scan has added.
   consuming func resolved(_ key: (DocumentNumber) throws(StoreError) -> DocumentKey?)
     throws(StoreError) -> Set<DocumentKey>
   {

@@ -3,19 +3,19 @@ package import FirestoreClientState
 import FirestoreQuery
 import FirestoreSQLite
 
-/// The execution times of the store's queries. Its size is bounded: it only has the most recent queries, and the most
-/// recent runs of each.
+/// The execution times of the store's queries. The ledger's size is bounded: it keeps only the most recent queries, and
+/// the most recent runs of each query.
 package final class QueryLedger {
   private struct Run {
     var time: Duration
-    /// The number of documents that the query may have to read; `nil` for runs before the times were first read.
+    /// The number of documents that the query may have to read; `nil` for runs before `queries` was first called.
     var extent: Int?
   }
 
   private struct Entry {
     var runs: [Run] = []
     var count = 0
-    /// The ledger's sequence number of the last run.
+    /// The sequence number that the ledger assigned to the last run.
     var last = 0
     var plan = QueryPlan.scan
     var scanned = 0
@@ -29,8 +29,8 @@ package final class QueryLedger {
   private let now: () -> Duration
   private var entries: [Query: Entry] = [:]
   private var count = 0
-  /// Whether each run also reads the size of its collections. This needs additional statements, so it begins only when
-  /// the times are first read.
+  /// Whether each run also reads the size of its collections. Reading the size needs additional SQL statements, so it
+  /// starts only when the times are first read.
   private var asksForExtents = false
 
   package init(now: @escaping () -> Duration) { self.now = now }
@@ -43,8 +43,8 @@ package final class QueryLedger {
   }
 
   /// Runs a query and records its time.
-  /// - Parameter extent: the number of documents that the query may have to read; `nil` if unknown. It is only
-  ///   evaluated after the times have been read for the first time.
+  /// - Parameter extent: the number of documents that the query may have to read; `nil` if unknown. The argument is
+  ///   evaluated only after the times have been read for the first time.
   func time(
     _ query: Query, extent: @autoclosure () -> Int?, _ run: () throws(StoreError) -> QueryResult
   ) throws(StoreError) -> QueryResult {

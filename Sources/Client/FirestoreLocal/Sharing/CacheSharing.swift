@@ -4,22 +4,22 @@ package import FirestoreModel
 package import FirestoreSQLite
 import Synchronization
 
-/// One client's view of a shared cache: the other clients, and the notices to and from them.
+/// One client's view of a shared cache: the other clients, and the notices that this client sends and receives.
 ///
 /// Each transaction detects changes by other clients at its beginning, before it uses state in memory. While there are
 /// no other clients, no notices are written.
 final class CacheSharing {
-  /// The maximum time in milliseconds that a transaction waits for another client's transaction. Transactions are
-  /// shorter, except with very many documents. A longer wait does not help if a process was stopped within a
-  /// transaction.
+  /// The maximum time in milliseconds that a transaction waits for another client's transaction. Transactions take less
+  /// time, unless they write very many documents. If a process was stopped within a transaction, a longer wait would
+  /// not help.
   static let patience: Int32 = 2000
-  /// The maximum number of unread notices. Limits the notices for a client that reads none because its process is
-  /// stopped.
+  /// The maximum number of unread notices. The limit keeps notices from accumulating for a client that reads none
+  /// because its process is stopped.
   private static let keptNotices: Int64 = 10_000
 
   let presence: ClientPresence
-  /// The clients that share the cache on the same thread and wake each other there. `nil` for clients that watch the
-  /// file of `presence`.
+  /// The clients that share the cache on the same thread and wake each other on that thread. `nil` if the clients watch
+  /// the file of `presence` instead.
   var peers: SimulatedPeers?
   let tables: SharingTables
   private let connection: Connection
@@ -29,9 +29,9 @@ final class CacheSharing {
   private(set) var hasBatches = true
   /// The database's version at the last check; `nil` if state in memory may be outdated.
   private var version: Int64?
-  /// The database's version when the last notices were read.
+  /// The database's version when this client last read notices.
   private var heardVersion: Int64?
-  /// The last processed notice.
+  /// The number of the last notice that this client has processed.
   private(set) var heard: Int64 = 0
   private var isTelling = false
   private var hasTold = false
@@ -155,21 +155,21 @@ final class CacheSharing {
     return (Lease.Refresh(isHeld: isHeld, wasLost: wasPrimary && !had), !gone.isEmpty)
   }
 
-  /// Whether no client has the lease, because it was released or because the holder's process has ended.
+  /// Whether the lease is free, because its holder released it or the holder's process has ended.
   func isLeaseOpen() throws(StoreError) -> Bool {
     guard let lease = try tables.lease() else { return true }
     return !presence.isTaken(lease.holder)
   }
 
-  /// Notifies the other clients that this client leaves.
+  /// Notifies the other clients that this client is leaving.
   func leave() throws(StoreError) {
     try tables.remove(id)
     try tell(.targets)
   }
 }
 
-/// The clients of one cache that run on one thread, as in a simulation. They wake each other on this thread, in the
-/// order in which they joined, instead of by the kernel's file events.
+/// The clients of one cache that all run on one thread, as in a simulation. Instead of relying on the kernel's file
+/// events, they wake each other on this thread, in the order in which they joined.
 package final class SimulatedPeers: Sendable {
   private struct Member {
     var place: Int64
@@ -192,11 +192,11 @@ package final class SimulatedPeers: Sendable {
   }
 }
 
-/// The users besides the current one who may have pending writes in a shared cache.
+/// The users, other than the current one, who may have pending writes in a shared cache.
 ///
-/// Other clients show documents with these writes applied. Therefore these overlays are updated with every change of a
-/// remote document (S9), like the current user's overlays. In a cache that is not shared, they are only updated when
-/// the user changes.
+/// Other clients show documents with the writes of these users applied. Therefore every change of a remote document
+/// also updates the overlays of these users (S9), not only those of the current user. In a cache that is not shared,
+/// other users' overlays are updated only when the user changes.
 struct OtherUsers {
   private let database: CacheDatabase
   private let user: UserNumber
@@ -212,8 +212,8 @@ struct OtherUsers {
     self.user = user
   }
 
-  /// The local documents of each other user with pending writes for a document. O(users), regardless of the number of
-  /// pending writes.
+  /// The local documents of each other user with pending writes for a document. Takes O(users) time, regardless of the
+  /// number of pending writes.
   func views(of collection: CollectionNumber, _ name: String) throws(StoreError) -> [LocalDocuments] {
     var found: [LocalDocuments] = []
     var last: UserNumber?
@@ -226,9 +226,9 @@ struct OtherUsers {
 }
 
 extension LocalStore {
-  /// The clients that share the cache with their last announced state, and the holder of the lease. `nil` for a cache
-  /// that is not shared.
-  /// - Parameter now: the present time, for this client.
+  /// The clients that share the cache, each with its last announced state, and the holder of the lease. `nil` for a
+  /// cache that is not shared.
+  /// - Parameter now: the current time on this client's clock.
   package func peers(at now: Timestamp) throws(StoreError) -> CachePeers? {
     guard let sharing = database.sharing else { return nil }
     return try database.read { () throws(StoreError) in

@@ -9,9 +9,9 @@ package import FirestoreSQLite
 package struct SharedUpdates: Sendable {
   /// The notices in order. A batch of another user is reported as a change of documents (`bundle`).
   package var notices: [Notice]
-  /// The added batches that are still pending.
+  /// The batches that the notices report as added and that are still pending.
   package var batches: [BatchID: MutationBatch]
-  /// Whether unread notices have been deleted, so that the client must check everything.
+  /// Whether some unread notices were deleted, so that the client must check everything.
   package var isIncomplete: Bool
   var last: Int64
   var version: Int64
@@ -21,20 +21,21 @@ extension LocalStore {
   /// Whether other clients may use the same cache.
   package var isShared: Bool { database.sharing != nil }
 
-  /// Whether no other client uses the cache now, as far as this client knows.
+  /// Whether, as far as this client knows, no other client currently uses the cache.
   package var isAlone: Bool { database.sharing?.isAlone ?? true }
 
-  /// The number of clients that use the cache now, as far as this client knows.
+  /// The number of clients, including this one, that currently use the cache as far as this client knows.
   package var clientCount: Int { (database.sharing?.others.count ?? 0) + 1 }
 
-  /// Wakes the other clients if this one has notices for them.
+  /// Wakes the other clients if this client has written notices for them.
   package func wakeOthersIfTold() { database.sharing?.wakeOthersIfTold() }
 
-  /// A descriptor that becomes readable when another client writes a notice, arrives or leaves; the caller closes it.
+  /// A descriptor that becomes readable when another client writes a notice, arrives or leaves. The caller closes the
+  /// descriptor.
   package func watchOthers() -> Int32? { database.sharing?.presence.watch() }
 
-  /// Registers `wake` if all clients of the cache run on one thread. It is called when another client writes a notice
-  /// or leaves.
+  /// Registers `wake` if all clients of the cache run on one thread. `wake` is called when another client writes a
+  /// notice or leaves.
   /// - Returns: whether all clients run on one thread.
   package func joinCompany(_ wake: @escaping @Sendable () -> Void) -> Bool {
     guard let sharing = database.sharing, let peers = sharing.peers else { return false }
@@ -44,7 +45,7 @@ extension LocalStore {
 
   // MARK: The lease
 
-  /// Announces that this client is alive, and determines whether it is primary from now on.
+  /// Announces that this client is alive, and determines whether it is the primary client from now on.
   package mutating func refreshLease(
     _ state: SharedClientState, wasPrimary: Bool, at now: Timestamp
   ) throws(StoreError) -> (lease: Lease.Refresh, removedClients: Bool) {
@@ -62,7 +63,7 @@ extension LocalStore {
     return try database.read { () throws(StoreError) in try sharing.isLeaseOpen() }
   }
 
-  /// Ends the current holder's lease, for tests of the takeover.
+  /// Ends the current holder's lease, so that tests can check how another client takes over.
   package mutating func dropLease() throws(StoreError) {
     let database = database
     try database.transaction { () throws(StoreError) in try database.sharing?.tables.setLease(nil, at: 0) }
@@ -71,8 +72,8 @@ extension LocalStore {
   // MARK: Hearing
 
   /// The notices of other clients that this client has not processed yet.
-  /// - Parameter isPrimary: whether this client is primary. If so, it does not have to check target results, because it
-  ///   wrote them.
+  /// - Parameter isPrimary: whether this client is primary. A primary client does not have to check target results,
+  ///   because it wrote them itself.
   /// - Returns: `nil` if the database has not changed.
   package func news(isPrimary: Bool) throws(StoreError) -> SharedUpdates? {
     guard let sharing = database.sharing else { return nil }
@@ -103,7 +104,7 @@ extension LocalStore {
     }
   }
 
-  /// Requests that the primary client cancel a batch.
+  /// Asks the primary client to cancel a batch.
   package mutating func askToCancel(_ id: BatchID) throws(StoreError) {
     let (database, user) = (database, user)
     try database.transaction { () throws(StoreError) in try database.sharing?.tell(.cancellation(id), of: user) }
@@ -137,7 +138,7 @@ extension LocalStore {
 
   // MARK: Targets
 
-  /// The targets for which other clients listen to the backend's result.
+  /// The targets for which listeners of other clients need the backend's result.
   package func foreignTargets() throws(StoreError) -> Set<TargetID> {
     guard let sharing = database.sharing else { return [] }
     return try database.read { () throws(StoreError) in
@@ -145,7 +146,7 @@ extension LocalStore {
     }
   }
 
-  /// The target with an id, for another client's listener.
+  /// Looks up the target with this id, for another client's listener.
   /// - Returns: `nil` for a target that no longer exists.
   package func target(_ id: TargetID) throws(StoreError) -> Target? {
     try check(.getTargetData)
@@ -158,7 +159,7 @@ extension LocalStore {
     return try database.read { () throws(StoreError) in try sharing.tables.isCurrent(id) }
   }
 
-  /// Announces this client's interest in a target. `nil` announces that it no longer has a listener.
+  /// Announces this client's interest in a target. `nil` announces that this client no longer listens to the target.
   package mutating func announce(_ interest: TargetInterest?, in id: TargetID) throws(StoreError) {
     let database = database
     guard let sharing = database.sharing else { return }
@@ -169,7 +170,7 @@ extension LocalStore {
     }
   }
 
-  /// Ends all clients' interest in a target that the backend rejected.
+  /// Ends every client's interest in a target that the backend rejected.
   package mutating func refuseTarget(_ id: TargetID, _ status: RPCStatus) throws(StoreError) {
     let database = database
     guard let sharing = database.sharing else { return }
@@ -208,10 +209,10 @@ extension LocalStore {
     }
   }
 
-  /// Announces everything that this client has not announced while there were no other clients.
+  /// Announces everything that this client did not announce while it was the only client.
   /// - Parameters:
   ///   - targets: the targets of this client's listeners.
-  ///   - states: for a primary client, its online state and whether each of its results is complete.
+  ///   - states: for a primary client, its online state and whether each target's result is complete.
   package mutating func announceAll(
     _ targets: [TargetID: TargetInterest], _ states: (current: [TargetID: Bool], online: OnlineState)?
   ) throws(StoreError) {
@@ -259,7 +260,7 @@ extension TargetCache {
 /// The state that a client of a shared cache announces to the others.
 package struct SharedClientState: Hashable, Sendable {
   package var usesNetwork: Bool
-  /// Whether the client is in the foreground, so that a user sees it.
+  /// Whether the client is in the foreground, where the user sees it.
   package var isVisible: Bool
 
   package init(usesNetwork: Bool, isVisible: Bool) {
@@ -268,11 +269,12 @@ package struct SharedClientState: Hashable, Sendable {
   }
 }
 
-/// The right to be the primary client, which has the streams for all clients (SPEC-FORMAT §11).
+/// The right to be the primary client, which runs the streams for all clients (SPEC-FORMAT §11).
 package enum Lease {
   /// The interval at which each client announces that it is alive (SDK: CLIENT_METADATA_REFRESH_INTERVAL_MS).
   package static let refreshInterval = Duration.seconds(4)
-  /// The validity of a lease, or of a client's announced state, in microseconds (SDK: MAX_PRIMARY_ELIGIBLE_AGE_MS).
+  /// The duration in microseconds for which a lease or a client's announced state is valid (SDK:
+  /// MAX_PRIMARY_ELIGIBLE_AGE_MS).
   static let maximumAge: Int64 = 5_000_000
 
   static func isFresh(_ time: Int64, at now: Int64) -> Bool { time <= now && now - time <= maximumAge }
@@ -301,7 +303,7 @@ package enum Lease {
   package struct Refresh: Sendable {
     /// Whether the client is primary now.
     package var isHeld: Bool
-    /// Whether the client assumed that it was primary, but had lost the lease.
+    /// Whether the client believed that it was primary, but had lost the lease.
     package var wasLost: Bool
   }
 }

@@ -10,11 +10,12 @@ package enum Notice: Sendable {
   case batchAdded(BatchID)
   /// A batch has left the queue. The keys identify the documents that it changed.
   case batchSettled(BatchID, Outcome, [DocumentKey])
-  /// The backend's documents changed; `nil` if there are more documents than a notice can contain.
+  /// The cached versions of these documents changed; `nil` if they are more documents than a notice can contain.
   case documents([DocumentKey]?)
-  /// A bundle contained documents; `nil` if there are more documents than a notice can contain.
+  /// A bundle with these documents was loaded; `nil` if they are more documents than a notice can contain.
   case bundle([DocumentKey]?)
-  /// The primary client's result of the target is now complete, as reported by the backend, or no longer complete.
+  /// The backend reported that the primary client's result for the target is complete, or the result is no longer
+  /// complete.
   case target(TargetID, isCurrent: Bool)
   /// The backend rejected the target.
   case targetRefused(TargetID, RPCStatus)
@@ -24,9 +25,9 @@ package enum Notice: Sendable {
   case rejectedWrites
   /// The pins and lifetimes have changed.
   case retentions
-  /// A client without the streams requests the cancellation of a batch.
+  /// A client that does not run the streams requests the cancellation of a batch.
   case cancellation(BatchID)
-  /// The batch cannot be canceled, for this reason.
+  /// The batch cannot be canceled; the status is the reason.
   case cancellationRefused(BatchID, RPCStatus)
   /// The cache is about to be deleted.
   case cleared
@@ -36,8 +37,8 @@ package enum Notice: Sendable {
     case rejected(RPCStatus)
   }
 
-  /// The maximum number of documents in a notice. If there are more, clients scan the cache. This takes no longer than
-  /// storing the documents.
+  /// The maximum number of documents in a notice. If more documents change, clients scan the cache, which takes no
+  /// longer than storing the documents.
   static let maximumKeys = 256
 
   static func documents(_ keys: some Collection<DocumentKey>) -> Notice {
@@ -53,7 +54,7 @@ package enum Notice: Sendable {
 package struct NoticeRecord: Sendable {
   var id: Int64
   package var notice: Notice
-  /// The user of the notice's batch.
+  /// The user whose batch the notice is about.
   var user: UserNumber?
 }
 
@@ -103,7 +104,7 @@ extension Notice {
     }
   }
 
-  /// The number of the notice's batch; `nil` for other notices.
+  /// The number of the batch that the notice is about; `nil` if it is not about a batch.
   var batch: BatchID? {
     switch self {
     case .batchAdded(let id), .batchSettled(let id, _, _): id
@@ -238,7 +239,7 @@ extension Notice {
   private static var unreadable: StoreError { .damaged("a notice of another client cannot be read") }
 }
 
-/// The interest of one client's listeners in a target, as announced to the clients that share the cache.
+/// The interest that one client's listeners have in a target. Clients that share a cache announce it to each other.
 package enum TargetInterest: Int64, Sendable {
   /// The listeners only show documents from the cache. No client listens to the backend for them, but the documents
   /// that they show are not collected.

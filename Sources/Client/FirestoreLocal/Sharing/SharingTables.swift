@@ -4,11 +4,12 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreSQLite
 
-/// The tables for messages between the clients of one cache (SPEC-FORMAT §11). They are in the cache itself, so that a
-/// notice is written in the transaction of its change: no notice is lost, or arrives before its data.
+/// The tables for messages between the clients of one cache (SPEC-FORMAT §11). They are in the cache's database, so
+/// that the transaction of a change also writes the notice about it. Therefore no notice is lost or arrives before its
+/// data.
 ///
-/// The first client to open the cache recreates the tables. Their content means nothing without the clients that wrote
-/// it.
+/// The first client to open the cache recreates the tables. Old content would be meaningless, because the clients that
+/// wrote it are gone.
 struct SharingTables {
   static let schema = """
     DROP TABLE IF EXISTS sharing_clients;
@@ -81,7 +82,7 @@ struct SharingTables {
       """, client.id, client.alive, client.usesNetwork ? 1 : 0, client.isVisible ? 1 : 0, client.heard)
   }
 
-  /// Removes all rows of a client, the lease included.
+  /// Removes all rows of a client, including the lease.
   func remove(_ client: Int64) throws(StoreError) {
     try connection.run("DELETE FROM sharing_clients WHERE id = ?", client)
     try connection.run("DELETE FROM sharing_targets WHERE client = ?", client)
@@ -118,8 +119,8 @@ struct SharingTables {
 
   // MARK: Targets
 
-  /// - Parameter interest: the client's additional interest.
-  /// - Returns: whether its interest grew.
+  /// - Parameter interest: the interest to add to the client's existing interest.
+  /// - Returns: whether the client's interest grew.
   func add(_ interest: TargetInterest, in target: TargetID, of client: Int64) throws(StoreError) -> Bool {
     try connection.run(
       """
@@ -130,7 +131,7 @@ struct SharingTables {
   }
 
   /// - Parameter interest: `nil` for a target without a listener of the client.
-  /// - Returns: whether its interest changed.
+  /// - Returns: whether the client's interest changed.
   func set(_ interest: TargetInterest?, in target: TargetID, of client: Int64) throws(StoreError) -> Bool {
     if let interest {
       try connection.run(
@@ -148,7 +149,7 @@ struct SharingTables {
     try connection.run("DELETE FROM sharing_targets WHERE client = ?", client)
   }
 
-  /// Ends this client's interest in the target. The state of the result remains while other clients need the result.
+  /// Ends a client's interest in the target. The state of the result remains while other clients need the result.
   func withdraw(_ target: TargetID, of client: Int64) throws(StoreError) {
     try connection.run("DELETE FROM sharing_targets WHERE client = ? AND target = ?", client, target)
     try connection.run(
@@ -165,8 +166,8 @@ struct SharingTables {
     try connection.run("DELETE FROM sharing_target_states WHERE target = ?", target)
   }
 
-  /// The targets with other clients' listeners.
-  /// - Parameter interest: the interest that at least one client has; `nil` for any.
+  /// The targets to which other clients listen.
+  /// - Parameter interest: the interest that at least one of these clients must have; `nil` for any interest.
   func targets(
     ofOthersThan client: Int64, _ interest: TargetInterest? = nil
   ) throws(StoreError) -> Set<TargetID> {
@@ -199,7 +200,7 @@ struct SharingTables {
     try connection.integer("SELECT seq FROM sqlite_sequence WHERE name = 'sharing_notices'") ?? 0
   }
 
-  /// The highest number of a deleted notice, whether or not each client has processed it.
+  /// The highest number of a deleted notice, whether or not every client had processed it.
   func forgottenNotices() throws(StoreError) -> Int64 {
     try connection.integer("SELECT forgotten FROM sharing_state") ?? 0
   }
@@ -221,7 +222,7 @@ struct SharingTables {
     }
   }
 
-  /// Deletes notices that all clients have processed, and notices that are too old for any client to expect.
+  /// Deletes notices that all clients have processed, and notices that are so old that no client expects them any more.
   func forgetNotices(heardByAll heard: Int64, keeping count: Int64) throws(StoreError) {
     let bound = max(heard, try lastNotice() - count)
     try connection.run("DELETE FROM sharing_notices WHERE id <= ?", bound)

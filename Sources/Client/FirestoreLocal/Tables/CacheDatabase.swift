@@ -22,12 +22,12 @@ final class CacheDatabase {
   let signedOutUser: UserNumber
   /// See `Globals.Name.clientIdentity`.
   let identity: Int64
-  /// A random number for this opening of the database. Together with the identity, it makes the names of its batches
-  /// unique.
+  /// A random number for this opening of the database. Together with the identity, it makes the names of this opening's
+  /// batches unique.
   let generation: Int64
-  /// The locked directory. The lock is held as long as the database is open.
+  /// The directory, which remains locked as long as the database is open.
   private var directory: StoreDirectory?
-  /// Watches whether the files are still in their place; `nil` in memory.
+  /// Watches whether the files still exist at their path; `nil` in memory.
   private(set) var openFiles: OpenFiles?
   /// This client's part in a shared cache; `nil` in a cache that is not shared.
   private(set) var sharing: CacheSharing?
@@ -83,8 +83,8 @@ final class CacheDatabase {
     self.directory = consume directory
   }
 
-  /// Reports once if the system stopped while the cache was open. The first change marks the cache as open. A shared
-  /// cache has no mark, because the mark belongs to one client.
+  /// Reports once if the system crashed while the cache was open. To detect this, the first change marks the cache as
+  /// open. A shared cache has no mark, because a mark can only belong to one client.
   private func observeCrashes(_ files: DatabaseFiles, _ report: @Sendable (String) -> Void) {
     guard sharing == nil else { return }
     let mark = OpenMark(files)
@@ -105,7 +105,7 @@ final class CacheDatabase {
 
   private static let name = "cache.sqlite3"
 
-  /// Like `open`, but moves a damaged database aside and creates a new one.
+  /// Like `open`, but moves a damaged database aside and replaces it with a new one.
   /// - Returns: the database, the damage, and the new path of the damaged database.
   static func openRecovering(
     in path: String, claim: CacheClaim?, use: DirectoryUse, report: @escaping @Sendable (String) -> Void
@@ -278,8 +278,8 @@ final class CacheDatabase {
     return Self.explaining(error, path)
   }
 
-  /// The error with the database's path. If another process has kept the cache locked for too long, the error names it
-  /// and gives advice.
+  /// The same error, extended with the database's path. If another process has kept the cache locked for too long, the
+  /// error also names this process and gives advice.
   private static func explaining(_ error: StoreError, _ path: String) -> StoreError {
     guard error.kind == .locked, let holder = WriteLockHolder.process(of: path) else {
       return StoreError(error.kind, error.message.contains(path) ? error.message : "\(error.message) (\(path))")
@@ -292,7 +292,7 @@ final class CacheDatabase {
 }
 
 extension CacheDatabase {
-  /// The size on disk, including the log; for a database in memory the size of all pages.
+  /// The size on disk, including the log; for a database in memory, the size of all pages.
   func byteSize() throws(StoreError) -> Int64 {
     guard let path else { return try pageCount() * pageSize() }
     return Self.fileSize(path) + logByteSize
@@ -315,7 +315,7 @@ extension CacheDatabase {
     try connection.execute("PRAGMA journal_size_limit = \(pages * (try pageSize()))")
   }
 
-  /// The size of free pages.
+  /// The size in bytes of the free pages.
   func freeByteSize() throws(StoreError) -> Int64 {
     try freePageCount() * pageSize()
   }
@@ -327,9 +327,9 @@ extension CacheDatabase {
   private func pageCount() throws(StoreError) -> Int64 { try connection.integer("PRAGMA page_count") ?? 0 }
   private func freePageCount() throws(StoreError) -> Int64 { try connection.integer("PRAGMA freelist_count") ?? 0 }
 
-  /// Releases some free pages, if the database has at least the threshold's size or if an eighth of it is free. In
-  /// other cases it is not worthwhile: moving a page costs as much as removing several documents, and a few free pages
-  /// are soon used again.
+  /// Releases some free pages, if the database is at least as large as the threshold or if an eighth of it is free.
+  /// Otherwise releasing pages is not worthwhile: moving a page costs as much as removing several documents, and a few
+  /// free pages are soon used again.
   /// - Precondition: inside a transaction.
   /// - Returns: whether more free pages remain.
   func compact(unlessBelow threshold: Int64, pages moved: Int) throws(StoreError) -> Bool {
@@ -340,7 +340,7 @@ extension CacheDatabase {
     return try pageCount() < pages
   }
 
-  /// Writes the log back into the database file, which shortens the file to its last page, and empties the log unless
-  /// others use it.
+  /// Writes the log back into the database file and truncates the file after its last page. Then empties the log,
+  /// unless other connections use it.
   func writeLogBack() throws(StoreError) { try connection.checkpoint(emptiesLog: sharing == nil) }
 }

@@ -3,7 +3,7 @@ import FirestoreModel
 import FirestoreSQLite
 
 /// The checksum of a document. The lower half covers the fields. The upper half covers the key, the version and the
-/// state, because a changed bit in them would result in another document, another version or no document.
+/// state, because a flipped bit there would turn the row into another document, another version or no document.
 enum DocumentChecksum {
   struct Header {
     var number: DocumentNumber
@@ -41,7 +41,7 @@ enum RowChecksum {
     bytes.withUnsafeBytes { bytes in more.withUnsafeBytes { more in of(bytes, more, numbers: numbers) } }
   }
 
-  /// - Parameter stored: the stored checksum. No bytes match `nil`, the value of a row without a checksum.
+  /// - Parameter stored: the stored checksum. If the row has no checksum (`nil`), no bytes match.
   static func holds(
     _ stored: Int64?, for bytes: UnsafeRawBufferPointer,
     _ more: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0), numbers: (Int64, Int64) = (0, 0)
@@ -57,8 +57,8 @@ enum RowChecksum {
   }
 }
 
-/// Fields in the form that the cache stores: canonical bytes with a checksum, because SQLite does not detect changed
-/// bytes within a value on disk.
+/// Fields in the form that the cache stores: canonical bytes with a checksum, because SQLite does not detect bytes of a
+/// value that were altered on disk.
 enum StoredFields {
   /// - Throws: `corrupt` if the bytes differ from the stored ones.
   static func read(_ bytes: UnsafeRawBufferPointer, checksum: Int64) throws(StoreError) -> EncodedFields {
@@ -73,7 +73,7 @@ enum StoredFields {
     self.checksum(bytes) == checksum & 0xffff_ffff
   }
 
-  /// A checksum of 32 bits, which multiplies and folds eight bytes at a time: about 0.1 ns per byte. It detects
+  /// A 32-bit checksum. It multiplies and folds eight bytes at a time, which takes about 0.1 ns per byte. It detects
   /// accidental damage, but not intentional changes.
   static func checksum(_ bytes: UnsafeRawBufferPointer) -> Int64 {
     let multiplier: UInt64 = 0x9e37_79b9_7f4a_7c15

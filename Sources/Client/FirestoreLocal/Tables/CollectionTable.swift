@@ -3,15 +3,15 @@ import FirestoreModel
 import FirestoreSQLite
 
 /// The collections in the cache, with their numbers for documents, batches and overlays. Collections are never removed,
-/// because there are few and an unused one costs nothing.
+/// because they are few, and an unused collection costs nothing.
 final class CollectionTable {
-  /// The maximum number of collections in memory. The others are only in the database.
+  /// The maximum number of collections that are kept in memory. All collections are in the database.
   private static let remembered = 4096
 
   private let connection: Connection
   private var numbers: [ResourcePath: CollectionNumber] = [:]
   private var paths: [CollectionNumber: ResourcePath] = [:]
-  /// The collection of the last lookup, because consecutive changes are mostly in one collection.
+  /// The collection of the last lookup, cached because consecutive changes are mostly in one collection.
   private var last: (path: ResourcePath, number: CollectionNumber)?
 
   init(_ connection: Connection) { self.connection = connection }
@@ -28,13 +28,13 @@ final class CollectionTable {
     return number
   }
 
-  /// The number of a document's collection; `nil` for a collection that is not in the cache.
+  /// The number of a document's collection; `nil` if the collection is not in the cache.
   func number(of key: DocumentKey) throws(StoreError) -> CollectionNumber? {
     if let last, last.path.isParent(of: key.path) { return last.number }
     return try number(of: key.collection)
   }
 
-  /// The number of a document's collection. Adds the collection if it is not in the cache.
+  /// The number of a document's collection. If the collection is not in the cache, adds it.
   func numberAdding(_ key: DocumentKey) throws(StoreError) -> CollectionNumber {
     if let last, last.path.isParent(of: key.path) { return last.number }
     return try numberAdding(key.collection)
@@ -65,7 +65,7 @@ final class CollectionTable {
     DocumentKey(unchecked: try path(of: number).appending(name))
   }
 
-  /// The collections with this id at any depth below `ancestor`, ascending.
+  /// The collections with this id at any depth below `ancestor`, in ascending order.
   func group(_ id: String, below ancestor: ResourcePath) throws(StoreError) -> [CollectionNumber] {
     var found: [CollectionNumber] = []
     try connection.forEachRow("SELECT id, path FROM collection_parents WHERE collection_id = ? ORDER BY id", id) {
@@ -77,8 +77,8 @@ final class CollectionTable {
     return found
   }
 
-  /// The ids of the collections that contain documents, or writes to documents, at any depth. Omits collections that
-  /// were only queried.
+  /// The ids of the collections that contain documents or pending writes at any depth. Omits collections that were only
+  /// queried.
   func ids(below parent: ResourcePath) throws(StoreError) -> [String] {
     // The range contains the paths below a collection: '0' follows '/' in the order of UTF-8. The states are the states
     // of existing documents (`DocumentTable.State`).

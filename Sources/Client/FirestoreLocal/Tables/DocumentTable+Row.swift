@@ -80,7 +80,7 @@ extension DocumentTable.State {
 struct DocumentRow {
   private let row: Row
 
-  /// - Parameter row: id, collection, name, version, create time, state, fields and checksum.
+  /// - Parameter row: a row with the columns id, collection, name, version, create time, state, fields and checksum.
   init(_ row: Row) { self.row = row }
 
   var number: DocumentNumber { row.number(0) }
@@ -88,7 +88,7 @@ struct DocumentRow {
   var name: String { row.text(2) }
   /// The document's order hint in its collection.
   var hint: KeyHint? { KeyHint(ofID: row.blobBytes(2)) }
-  /// The bytes of the fields, unchecked; valid until the scan continues.
+  /// The bytes of the fields, not verified; valid until the scan continues.
   var fieldBytes: UnsafeRawBufferPointer { row.blobBytes(6) }
 
   /// The fields; `nil` if their checksum does not match.
@@ -117,7 +117,7 @@ struct DocumentRow {
   /// Whether the row records that the document does not exist.
   var isTombstone: Bool { row.integer(5) == DocumentTable.State.missing.rawValue }
 
-  /// - Throws: `corrupt` if the row, apart from its fields, differs from the stored one.
+  /// - Throws: `corrupt` if the row was altered on disk; does not check the fields.
   func check() throws(StoreError) {
     let header = DocumentChecksum.Header(
       number: number, collection: collection, version: row.optionalInteger(3), createTime: row.optionalInteger(4),
@@ -130,7 +130,7 @@ struct DocumentRow {
   }
 
   /// - Returns: `nil` for a placeholder.
-  /// - Throws: `corrupt` if the row differs from the stored one.
+  /// - Throws: `corrupt` if the row was altered on disk.
   func document(_ key: DocumentKey) throws(StoreError) -> Document? {
     try check()
     let state = try DocumentTable.State(stored: row.integer(5))

@@ -5,10 +5,10 @@ import FirestoreSQLite
 
 /// The remote documents: the backend's latest versions, without local writes.
 ///
-/// A row in the state `placeholder` only assigns a number to a key. It is for a target that contains a document that is
-/// not in the cache.
+/// A row in the state `placeholder` only assigns a number to a key. Such a row exists if a target contains the document
+/// but the document is not in the cache.
 final class DocumentTable {
-  /// The properties of a stored document that decide whether and how it changes.
+  /// The properties of a stored document that decide whether and how an update changes it.
   struct Header {
     var number: DocumentNumber
     var version: Int64?
@@ -58,7 +58,7 @@ final class DocumentTable {
     ) { row throws(StoreError) in try DocumentRow(row).document(key) } ?? nil
   }
 
-  /// The stored row of a document, with the document unless the row is a placeholder; `nil` if there is no row.
+  /// The header of a document's row, and the document unless the row is a placeholder. `nil` if there is no row.
   func stored(
     _ key: DocumentKey, named name: String, in collection: CollectionNumber
   ) throws(StoreError) -> (header: Header, document: Document?)? {
@@ -107,7 +107,7 @@ final class DocumentTable {
     }
   }
 
-  /// Calls `body` for the rows of a collection, ascending from a number, until it returns false.
+  /// Calls `body` for the rows of a collection, in ascending order from a number, until `body` returns false.
   func scan(
     _ collection: CollectionNumber, from number: DocumentNumber, _ body: (DocumentRow) throws(StoreError) -> Bool
   ) throws(StoreError) {
@@ -118,7 +118,7 @@ final class DocumentTable {
     ) { row throws(StoreError) in try body(DocumentRow(row)) }
   }
 
-  /// Calls `body` for the rows of a collection that were stored with a later read time.
+  /// Calls `body` for the rows of a collection that have a later read time than the given one.
   func scan(
     _ collection: CollectionNumber, changedSince time: SnapshotVersion,
     _ body: (DocumentRow) throws(StoreError) -> Void
@@ -131,7 +131,7 @@ final class DocumentTable {
     ) { row throws(StoreError) in try body(DocumentRow(row)) }
   }
 
-  /// Calls `body` for the documents that belong to a target, ascending.
+  /// Calls `body` for the documents that belong to a target, in ascending order.
   func scan(target: TargetID, _ body: (DocumentRow) throws(StoreError) -> Void) throws(StoreError) {
     try connection.forEachRow(
       """
@@ -141,8 +141,8 @@ final class DocumentTable {
     ) { row throws(StoreError) in try body(DocumentRow(row)) }
   }
 
-  /// Reads every row. O(size).
-  /// - Throws: `corrupt` for a row that differs from the stored one.
+  /// Reads every row. Takes O(size) time.
+  /// - Throws: `corrupt` if a row was altered on disk.
   func verify() throws(StoreError) {
     try connection.forEachRow(
       "SELECT id, collection, name, version, create_time, state, fields, checksum FROM documents"
@@ -153,16 +153,17 @@ final class DocumentTable {
     }
   }
 
-  /// The count of a collection's document numbers up to the highest one in use. An upper bound for its document count.
+  /// The count of a collection's document numbers up to the highest one in use. It is an upper bound for the
+  /// collection's document count.
   func extent(of collection: CollectionNumber) throws(StoreError) -> Int {
     guard let last = try lastNumber(in: collection) else { return 0 }
     return Int(last.ordinal) + 1
   }
 
   /// The mirror that a scan reads instead of the rows. `nil` for a database on disk, and for the first scan of a
-  /// collection if it reads only few documents. Such a scan takes less time than creating a mirror, which is only
-  /// worthwhile for a second scan.
-  /// - Parameter wantsAll: whether the scan reads each document.
+  /// collection if that scan reads only few documents. Such a scan is faster than creating a mirror, which pays off
+  /// only with a second scan.
+  /// - Parameter wantsAll: whether the scan reads every document.
   func mirror(of collection: CollectionNumber, wantsAll: Bool) throws(StoreError) -> CollectionMirror? {
     guard connection.isInMemory else { return nil }
     if let known = mirrors[collection] { return known }
@@ -177,7 +178,7 @@ final class DocumentTable {
   }
 
   /// Updates the mirror with a change of the table.
-  /// - Parameter encoded: the document's fields, if it has any.
+  /// - Parameter encoded: the document's fields; `nil` if it has none.
   private func note(_ number: DocumentNumber, _ document: Document?, _ encoded: EncodedFields?) {
     if mirrors.isEmpty { return }
     var stored = document
@@ -217,7 +218,7 @@ final class DocumentTable {
     return number
   }
 
-  /// Stores a document unless its key has a row.
+  /// Stores a document, unless its key already has a row.
   /// - Returns: `nil` if there is already a row.
   func insertIfAbsent(
     _ document: Document, _ name: String, in collection: CollectionNumber, readTime: SnapshotVersion?,
@@ -237,7 +238,7 @@ final class DocumentTable {
     return number
   }
 
-  /// Assigns a number to a key whose document is not in the cache.
+  /// Assigns a number to the key of a document that is not in the cache.
   func storePlaceholder(
     _ collection: CollectionNumber, _ name: String, sequenceNumber: Int64
   ) throws(StoreError) -> DocumentNumber {
@@ -246,7 +247,7 @@ final class DocumentTable {
     return number
   }
 
-  /// Turns the row of a document that a target still contains into a placeholder.
+  /// Turns a document's row into a placeholder, because a target still contains the document.
   func clear(_ number: DocumentNumber, sequenceNumber: Int64) throws(StoreError) {
     try updateEntries(of: number, to: nil)
     try update(Columns(placeholder: number, number.collection, "", sequenceNumber))
@@ -282,7 +283,7 @@ final class DocumentTable {
     try connection.run("UPDATE documents SET sequence_number = ? WHERE id = ?", sequenceNumber, number)
   }
 
-  /// Marks the document as changed now, because it left a result that it may still match.
+  /// Marks the document as changed at this time, because the document left a result that it may still match.
   func renew(_ number: DocumentNumber, readTime: SnapshotVersion, sequenceNumber: Int64) throws(StoreError) {
     try connection.run(
       "UPDATE documents SET sequence_number = ?, read_time = max(read_time, ?) WHERE id = ?", sequenceNumber,

@@ -2,7 +2,7 @@
 import FirestoreModel
 import FirestoreSQLite
 
-/// Single numbers of the cache.
+/// Single numbers that belong to the cache as a whole.
 final class Globals {
   enum Name: String {
     /// The version of the last remote event, in microseconds.
@@ -10,9 +10,9 @@ final class Globals {
     /// The version of the last event in which the backend reset a target, in microseconds. The backend may have lost
     /// stored versions up to this one.
     case lastResetVersion = "last_reset_version"
-    /// The highest target id. Ids are never reused, even after their target was collected.
+    /// The highest target id. Ids are never reused, even after the target was garbage-collected.
     case highestTargetID = "highest_target_id"
-    /// The highest batch that has left the queue. Numbers up to it are never reused.
+    /// The highest number of a batch that has left the queue. Numbers up to this one are never reused.
     case highestSettledBatch = "highest_settled_batch"
     /// The highest sequence number that may be in use.
     case reservedSequenceNumber = "reserved_sequence_number"
@@ -30,7 +30,7 @@ final class Globals {
 
   init(_ connection: Connection) { self.connection = connection }
 
-  /// Generates the cache's identity if it has none.
+  /// Generates an identity if the cache has none.
   func establishIdentity() throws(StoreError) {
     try connection.run(
       "INSERT INTO globals (name, value) VALUES (?, random()) ON CONFLICT DO NOTHING", Name.clientIdentity.rawValue)
@@ -75,13 +75,13 @@ final class Globals {
     if name == .lastResetVersion { lastResetVersion = .some(value) }
   }
 
-  /// Discards the numbers in memory, because they may differ from the table: a transaction was rolled back, or another
-  /// client has changed them.
+  /// Discards the numbers in memory, because a rollback or another client may have changed the table.
   func forget() { lastRemoteVersion = nil }
 
-  /// The read time of a document's update. It is later than all snapshots with complete results. A query that starts
-  /// from such a result therefore finds the document among the changed ones.
-  /// - Parameter version: the backend's snapshot with the update, if any.
+  /// The read time to store for a document that is updated now. This time is later than every snapshot with a complete
+  /// result. Therefore a query that starts from such a result finds the document among the changed documents.
+  /// - Parameter version: the version of the backend's snapshot that contains the update; `nil` for an update without a
+  ///   snapshot.
   func readTime(in version: SnapshotVersion? = nil) throws(StoreError) -> SnapshotVersion {
     let last = SnapshotVersion(microseconds: try value(.lastRemoteSnapshotVersion).map { $0 + 1 } ?? 1)
     return version.map { max($0, last) } ?? last
@@ -89,7 +89,8 @@ final class Globals {
 }
 
 /// Numbers the batches of all users. The numbers increase across restarts and are never reused (S4). While the newest
-/// batch is pending, its row contains the last number. When it leaves the queue, the last number is stored separately.
+/// batch is pending, its row contains the last number. When that batch leaves the queue, the number is stored
+/// separately.
 final class BatchNumbers {
   private let connection: Connection
   private let globals: Globals
@@ -108,7 +109,7 @@ final class BatchNumbers {
     return number
   }
 
-  /// Records that a batch leaves the queue.
+  /// Records that a batch is leaving the queue.
   func settled(_ number: Int64) throws(StoreError) {
     // Only needed for the last batch: while it is pending, its own row contains the last number.
     if try number == lookedUp() { try globals.set(.highestSettledBatch, number) }
@@ -127,9 +128,9 @@ final class BatchNumbers {
   }
 }
 
-/// Counts the transactions that use documents and targets; the least recently used ones have the lowest number. The
-/// numbers increase across restarts. Numbers are reserved in blocks, so that most transactions do not have to store the
-/// last number.
+/// Numbers the transactions that use documents and targets, so that the least recently used ones have the lowest
+/// number. The numbers keep increasing across restarts. Numbers are reserved in blocks, so that most transactions do
+/// not have to store the last number.
 final class SequenceNumbers {
   private static let block: Int64 = 1000
 
@@ -156,7 +157,7 @@ final class SequenceNumbers {
   /// Discards the reserved numbers, because the transaction that reserved them may have been rolled back.
   func forget() { reserved = last }
 
-  /// Continues after the numbers that other clients have reserved.
+  /// Continues after the numbers that other clients have reserved in the meantime.
   func reload() throws(StoreError) {
     last = max(last, try globals.value(.reservedSequenceNumber) ?? 0)
     reserved = last

@@ -4,7 +4,7 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreSQLite
 
-/// The pending batches of each user. Numbers increase across users and restarts and are never reused (S4).
+/// The pending batches of each user. Batch numbers increase across users and restarts, and are never reused (S4).
 struct MutationQueue {
   let connection: Connection
   let collections: CollectionTable
@@ -19,7 +19,7 @@ struct MutationQueue {
     return UserNumber(rawValue: given)
   }
 
-  /// Stores a batch. `OverlayCache.add` stores which documents it changes.
+  /// Stores a batch. `OverlayCache.add` stores which documents the batch changes.
   /// - Returns: the batch with its new number.
   func add(
     _ mutations: [Mutation], base: [Mutation], in generation: Int64, at localWriteTime: Timestamp, for user: UserNumber
@@ -41,8 +41,9 @@ struct MutationQueue {
       as: Self.decode)
   }
 
-  /// Removes a batch from the queue. `OverlayCache.remove` removes it from the lists of its documents.
-  /// - Returns: whether it was in the queue.
+  /// Removes a batch from the queue. `OverlayCache.remove` removes the batch from the lists of the documents that it
+  /// changes.
+  /// - Returns: whether the batch was in the queue.
   func remove(_ batch: BatchID, of user: UserNumber) throws(StoreError) -> Bool {
     let number = batch.rawValue
     try numbers.settled(number)
@@ -96,8 +97,8 @@ struct MutationQueue {
     ) { BatchID($0.integer(0)) }
   }
 
-  /// The next user, by number, with batches that change one document. Reads one row, regardless of the number of
-  /// batches.
+  /// The user with the next higher number who has batches that change the document. Reads one row, regardless of the
+  /// number of batches.
   func user(
     after last: UserNumber?, affecting collection: CollectionNumber, _ name: String
   ) throws(StoreError) -> UserNumber? {
@@ -118,14 +119,14 @@ struct MutationQueue {
     }
   }
 
-  /// Reads the batches of all users. O(size).
+  /// Reads the batches of all users. Takes O(size) time.
   func verify() throws(StoreError) {
     try connection.forEachRow("SELECT batch, id, checksum, user FROM mutation_batches") { row throws(StoreError) in
       _ = try Self.decode(row)
     }
   }
 
-  /// - Parameter row: the encoded batch, its number, the checksum and its user.
+  /// - Parameter row: a row with the encoded batch, its number, its checksum and its user.
   private static func decode(_ row: Row) throws(StoreError) -> MutationBatch {
     let isIntact = RowChecksum.holds(
       row.optionalInteger(2), for: row.blobBytes(0), numbers: (row.integer(1), row.integer(3)))
@@ -143,7 +144,7 @@ struct MutationQueue {
 
 /// The dead-letter queue: the rejected batches of each user, until they are sent again or dropped.
 ///
-/// If one user has more than `maximumCount` batches or `maximumBytes`, the oldest batches are dropped, but never the
+/// If one user has more than `maximumCount` batches or `maximumBytes`, the oldest batches are dropped, except for the
 /// most recently rejected one.
 struct RejectedWriteTable {
   static let maximumCount: Int64 = 1_000
@@ -209,7 +210,7 @@ struct RejectedWriteTable {
       """, user, as: Self.decode)
   }
 
-  /// Reads every write. O(size).
+  /// Reads every write. Takes O(size) time.
   func verify() throws(StoreError) {
     try connection.forEachRow(
       "SELECT id, rejected_at, attempts, code, message, batch, checksum, user FROM rejected_writes"

@@ -6,7 +6,7 @@ import FirestoreSQLite
 /// The overlays of each user. The overlay of a document with pending writes is one mutation that turns the remote
 /// document into the local view (S9).
 struct OverlayCache {
-  /// An overlay, with its origin and its newest batch.
+  /// An overlay, its origin, and the newest batch that it includes.
   struct Entry {
     var mutation: Mutation
     var origin: OverlayOrigin?
@@ -28,8 +28,7 @@ struct OverlayCache {
 
   init(connection: Connection) { self.connection = connection }
 
-  /// Discards the overlays in memory, because they may differ from the table: a transaction was rolled back, or another
-  /// client has changed them.
+  /// Discards the overlays in memory, because a rollback or another client may have changed the table.
   func forget() { memory.forget() }
 
   func overlay(
@@ -39,7 +38,7 @@ struct OverlayCache {
     return try storedOverlay(collection, name, of: user)
   }
 
-  /// The overlay from the table.
+  /// The overlay that the table contains.
   func storedOverlay(
     _ collection: CollectionNumber, _ name: String, of user: UserNumber
   ) throws(StoreError) -> Mutation? {
@@ -66,7 +65,8 @@ struct OverlayCache {
     return found ?? .nothing
   }
 
-  /// Reads five columns: the mutation, its origin, the newest batch, the checksum of these, and the overlay's user.
+  /// Reads five columns: the mutation, its origin, the newest batch, the checksum of these three, and the overlay's
+  /// user.
   private static func entry(_ row: Row, from column: Int32) throws(StoreError) -> Entry {
     let mutation = try mutation(row, from: column)
     let largestBatch = BatchID(row.integer(column + 2))
@@ -96,7 +96,7 @@ struct OverlayCache {
   }
 
   /// Adds a new batch to a document's list, and stores the overlay that includes the batch.
-  /// - Parameter entry: the overlay; `nil` if the document has no overlay because its batches have no effect.
+  /// - Parameter entry: the overlay; `nil` if the document's batches have no effect, so that it has no overlay.
   func add(
     _ batch: BatchID, _ entry: Entry?, _ collection: CollectionNumber, _ name: String, of user: UserNumber
   ) throws(StoreError) {
@@ -157,7 +157,7 @@ struct OverlayCache {
     ) { row throws(StoreError) in try Self.mutation(row, from: 0) }
   }
 
-  /// Reads the overlays of all users. O(size).
+  /// Reads the overlays of all users. Takes O(size) time.
   func verify() throws(StoreError) {
     try connection.forEachRow("SELECT mutation, origin, largest_batch, checksum, user FROM overlays") {
       row throws(StoreError) in _ = try Self.entry(row, from: 0)
@@ -202,9 +202,9 @@ final class OverlayMemory {
     }
   }
 
-  /// The maximum number of overlays in memory; when it is reached, all are discarded.
+  /// The maximum number of overlays in memory. When it is reached, all overlays in memory are discarded.
   private static let capacity = 2048
-  /// The maximum size in bytes of a mutation in memory.
+  /// The maximum size in bytes of an encoded mutation that is kept in memory.
   private static let largest = 1024
 
   private var entries: [Place: OverlayCache.Entry] = [:]

@@ -3,16 +3,17 @@ import FirestoreModel
 
 /// The pending batches that determine an overlay, field by field.
 ///
-/// With the origin, the oldest batch can be removed from the overlay, or the overlay can be applied to another version
-/// of the remote document, without applying the pending batches again. The cost depends on the overlay's size, but not
-/// on the number of pending batches (S9).
+/// With the origin, the overlay can be updated without applying the pending batches again. This works for removing the
+/// oldest batch, and for applying the overlay to another version of the remote document. The cost depends on the
+/// overlay's size, but not on the number of pending batches (S9).
 ///
-/// An origin exists if the batches change the same fields of any existing remote document. This is the case for sets,
-/// deletions and patches, if the result of each transform is one of the following:
+/// An origin exists only if the batches change the same fields, whatever the existing remote document contains. This
+/// holds for sets, deletions and patches, provided that the result of each transform is one of the following:
 /// - Fixed, like an increment that adds to the value of its batch's base mutation.
-/// - A server timestamp, which shows the previous value: from the remote document or from an older batch.
-/// - Dependent on the underlying value, like the array of an array union. It is valid as long as the underlying value
-///   does not change.
+/// - A server timestamp, which shows the previous value. That value comes from the remote document or from an older
+///   batch.
+/// - Dependent on the underlying value, like the array of an array union. The result remains valid as long as the
+///   underlying value does not change.
 ///
 /// There is no origin if a precondition may fail, or if a field inside a map is deleted. Then all batches have to be
 /// applied in order.
@@ -23,13 +24,13 @@ struct OverlayOrigin: Equatable {
     case batch(BatchID)
   }
 
-  /// The last batch that set or deleted the whole document. Earlier batches do not matter.
+  /// The last batch that set or deleted the whole document. Earlier batches no longer have an effect.
   fileprivate(set) var base: BatchID?
-  /// The last batch after `base` that changed each path; `base` itself for its server timestamps.
+  /// The last batch after `base` that changed each path. The batch is `base` itself for a server timestamp in `base`.
   fileprivate(set) var fields: [FieldPath: BatchID] = [:]
   /// The fields with a server timestamp, and the source of the previous value that each of them shows.
   fileprivate(set) var timestamps: [FieldPath: Before] = [:]
-  /// The fields with values that depend on the underlying value.
+  /// The fields whose new values depend on the underlying value.
   fileprivate(set) var dependent: Set<FieldPath> = []
 
   /// The origin of a document without pending batches.
@@ -44,19 +45,19 @@ struct OverlayOrigin: Equatable {
     self.dependent = dependent
   }
 
-  /// Whether the overlay is valid for this remote document after its server timestamps are updated by `showing`.
+  /// Whether the overlay is valid for this remote document once `showing` has updated its server timestamps.
   func holds(over remote: Document?) -> Bool { dependent.isEmpty && stands(over: remote) }
 
   /// Whether all batches have the same effect on this remote document as on the previous one. Always true if the
-  /// document exists. If it is missing, a patch without a `base` may fail, and a server timestamp may show a value from
-  /// a batch before `base`.
+  /// document exists. If the document is missing, a patch without a `base` may fail, and a server timestamp may show a
+  /// value from a batch before `base`.
   func stands(over remote: Document?) -> Bool {
     if remote?.exists == true { return true }
     guard let base else { return false }
     return !timestamps.values.contains { if case .batch(let batch) = $0 { batch < base } else { false } }
   }
 
-  /// The overlay with server timestamps that show this remote document's values.
+  /// A copy of the overlay in which server timestamps show the values of this remote document.
   func showing(_ remote: Document?, in overlay: Mutation) -> Mutation {
     var overlay = overlay
     for (path, before) in timestamps where before == .remote {
@@ -76,12 +77,12 @@ struct OverlayOrigin: Equatable {
     return overlay
   }
 
-  /// Whether `showing` depends on the remote document.
+  /// Whether the result of `showing` depends on the remote document.
   var showsRemote: Bool { timestamps.values.contains(.remote) }
 
-  /// The origin with one more mutation.
+  /// The origin after one more mutation.
   /// - Parameters:
-  ///   - origin: the origin of the overlay so far; `nil` if it has none.
+  ///   - origin: the previous origin of the overlay; `nil` if the overlay has none.
   ///   - document: the local view before the mutation.
   static func adding(
     _ mutation: Mutation, of batch: BatchID, to origin: OverlayOrigin?, over document: Document
@@ -128,7 +129,7 @@ struct OverlayOrigin: Equatable {
   }
 
   /// - Parameter before: the source of the value before the mutation.
-  /// - Returns: whether the source of the transform's result is known.
+  /// - Returns: whether the origin can describe the transform's result.
   private mutating func record(_ transform: FieldTransform, of batch: BatchID, before: Before?) -> Bool {
     let path = transform.path
     let isFixed = isFixed(path, by: batch)
@@ -147,7 +148,7 @@ struct OverlayOrigin: Equatable {
     return true
   }
 
-  /// Whether a batch has assigned a path a value that does not depend on the underlying value.
+  /// Whether a batch has set this path to a value that does not depend on the underlying value.
   private func isFixed(_ path: FieldPath, by batch: BatchID) -> Bool {
     if dependent.contains(path) || timestamps[path] != nil { return false }
     return fields.contains { $0.value == batch && $0.key.isPrefix(of: path) }
@@ -198,8 +199,8 @@ struct OverlayOrigin: Equatable {
 }
 
 extension Mutation {
-  /// Whether two transforms have the same field, or one field contains the other, so that one transform changes the
-  /// other's result.
+  /// Whether two transforms affect each other's result, because they have the same field or one field contains the
+  /// other.
   fileprivate var hasNestedTransforms: Bool {
     transforms.indices.contains { index in
       transforms[..<index].contains {
@@ -212,8 +213,8 @@ extension Mutation {
 // MARK: - Storage
 
 extension OverlayOrigin {
-  /// - Parameter largestBatch: the newest batch of the overlay. If the whole patch comes from this batch, which is the
-  ///   usual case, the fields are omitted.
+  /// - Parameter largestBatch: the newest batch of the overlay. If the whole patch comes from this batch, as it usually
+  ///   does, the encoding omits the fields.
   func encoded(_ overlay: Mutation, largestBatch: BatchID) -> [UInt8] {
     var writer = WireWriter()
     writer.field(1, integer: base?.rawValue ?? 0)
@@ -237,7 +238,7 @@ extension OverlayOrigin {
     return writer.bytes
   }
 
-  /// - Returns: `nil` for empty bytes: the overlay has no origin.
+  /// - Returns: `nil` if the bytes are empty, which means that the overlay has no origin.
   init?(decoding bytes: [UInt8], _ overlay: Mutation, largestBatch: BatchID) throws(ModelError) {
     if bytes.isEmpty { return nil }
     self = try decode(bytes, "overlay") { reader throws(WireError) in try reader.origin() }

@@ -2,8 +2,8 @@
 import FirestoreModel
 import FirestoreSQLite
 
-/// The valid ranges of the cache's numbers. SQLite does not detect a number that was changed on disk. Arithmetic with
-/// such a number must not overflow.
+/// The valid ranges of the cache's numbers. SQLite does not detect a number that was altered on disk, and arithmetic
+/// with such a number must not overflow.
 enum StoredNumbers {
   /// Counters: targets, batches, sequence numbers.
   static let counters: Range<Int64> = 0..<1 << 53
@@ -15,7 +15,7 @@ enum StoredNumbers {
   static func damage(_ what: String, _ number: Int64) -> StoreError { .damaged("\(what) is \(number)") }
 }
 
-/// A number that rows use as a reference.
+/// A number by which rows refer to something, such as a document.
 protocol StoredNumber: Hashable, Comparable, Sendable, SQLValue {
   var rawValue: Int64 { get }
   init(rawValue: Int64)
@@ -37,8 +37,8 @@ struct CollectionNumber: StoredNumber {
   }
 }
 
-/// The number of a document: its collection's number in the upper half, its number within the collection in the lower
-/// half.
+/// The number of a document: the upper half is the collection's number, and the lower half is the document's number
+/// within the collection.
 struct DocumentNumber: StoredNumber {
   static let lastOrdinal: Int64 = 0xffff_ffff
 

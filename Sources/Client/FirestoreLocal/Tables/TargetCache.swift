@@ -4,7 +4,7 @@ package import FirestoreProtocol
 package import FirestoreQuery
 import FirestoreSQLite
 
-/// The targets in the cache, and the documents of each, as the backend reported.
+/// The targets in the cache, and the documents of each target, as the backend reported them.
 struct TargetCache {
   let connection: Connection
 
@@ -25,7 +25,7 @@ struct TargetCache {
     }
   }
 
-  /// Reads every target, and compares its documents. O(memberships).
+  /// Reads every target and checks its documents. Takes O(memberships) time.
   func verify() throws(StoreError) {
     try connection.forEachRow(
       """
@@ -42,8 +42,8 @@ struct TargetCache {
     try checkMembers()
   }
 
-  /// - Parameter row: id, target, sequence number, the two versions, token and checksum.
-  /// - Throws: `corrupt` if they differ from the stored ones.
+  /// - Parameter row: a row with the columns id, target, sequence number, the two versions, token and checksum.
+  /// - Throws: `corrupt` if these values were altered on disk.
   private static func check(_ row: Row) throws(StoreError) {
     let isIntact = RowChecksum.holds(
       row.optionalInteger(6), for: row.blobBytes(1), row.blobBytes(5),
@@ -82,7 +82,7 @@ struct TargetCache {
       """, data.id, data.target.canonicalID, target, data.sequenceNumber, version, limboFree, token, checksum)
   }
 
-  /// Removes a target and its membership.
+  /// Removes a target and its memberships.
   func remove(_ id: TargetID) throws(StoreError) {
     try connection.run("DELETE FROM targets WHERE id = ?", id)
     try removeMembers(of: id)
@@ -94,7 +94,7 @@ struct TargetCache {
 
   // MARK: Membership
 
-  /// - Parameter documents: preferably ascending, because neighboring rows share pages.
+  /// - Parameter documents: preferably in ascending order, because neighboring rows share pages.
   func add(_ documents: some Sequence<DocumentNumber>, to id: TargetID) throws(StoreError) {
     var digest = MemberDigest()
     for document in documents {
@@ -118,8 +118,8 @@ struct TargetCache {
     try connection.run("UPDATE targets SET members = 0 WHERE id = ?", id)
   }
 
-  /// The target's documents, ascending.
-  /// - Throws: `corrupt` if they differ from the stored ones.
+  /// The target's documents, in ascending order.
+  /// - Throws: `corrupt` if the memberships were altered on disk.
   func members(of id: TargetID) throws(StoreError) -> [DocumentNumber] {
     var digest = MemberDigest()
     let numbers = try connection.all("SELECT document FROM target_documents WHERE target = ? ORDER BY document", id) {
@@ -147,13 +147,13 @@ extension TargetID: SQLValue {
 package struct TargetData: Sendable {
   package var id: TargetID
   package var target: Target
-  /// The cache's sequence number for the target's last use, which determines the order of collection.
+  /// The cache's sequence number for the target's last use, which determines the order of garbage collection.
   package var sequenceNumber: Int64
   package var purpose: TargetPurpose
   /// The snapshot version that `resumeToken` belongs to.
   package var snapshotVersion: SnapshotVersion?
-  /// The last snapshot at which the target's view had no documents in limbo. Documents that have not changed since then
-  /// match or do not match as they did then.
+  /// The last snapshot at which the target's view had no documents in limbo. A document that has not changed since then
+  /// still matches if and only if it matched then.
   package var lastLimboFreeSnapshotVersion: SnapshotVersion?
   package var resumeToken: ResumeToken?
 
@@ -172,12 +172,12 @@ package struct TargetData: Sendable {
   }
 }
 
-/// A digest of a target's documents that does not depend on their order: the exclusive or of their hashes. The cost of
-/// a change does not depend on the number of documents.
+/// A digest of a target's documents that does not depend on their order: the exclusive or of their hashes. Updating the
+/// digest takes the same time for any number of documents.
 struct MemberDigest: Hashable {
   private(set) var value: Int64 = 0
 
-  /// Adds a document if it is not a member, and removes it if it is one.
+  /// Adds a document if it is not a member, and removes it if it is.
   mutating func toggle(_ document: DocumentNumber) { value ^= Self.hash(document.rawValue) }
 
   /// A bijection whose results look random (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
@@ -190,7 +190,7 @@ struct MemberDigest: Hashable {
 }
 
 extension TargetCache {
-  /// - Throws: `corrupt` for a target with other documents than the stored ones.
+  /// - Throws: `corrupt` if the target's documents on disk do not have this digest.
   func check(_ digest: MemberDigest, of id: TargetID) throws(StoreError) {
     let stored = try connection.integer("SELECT members FROM targets WHERE id = ?", id)
     if let stored, stored != digest.value { throw Self.exchanged }
@@ -204,7 +204,7 @@ extension TargetCache {
       "UPDATE targets SET members = (members | ?1) - (members & ?1) WHERE id = ?2", digest.value, id)
   }
 
-  /// Compares the documents of every target. O(memberships).
+  /// Checks the documents of every target. Takes O(memberships) time.
   func checkMembers() throws(StoreError) {
     let digests = try memberDigests()
     try connection.forEachRow("SELECT id, members FROM targets WHERE members NOT NULL") { row throws(StoreError) in
@@ -226,8 +226,8 @@ extension TargetCache {
 }
 
 extension CacheDatabase {
-  /// Calls `body` with the rows of a target's documents, ascending.
-  /// - Throws: `corrupt`, at the end, if they differ from the stored ones.
+  /// Calls `body` with the rows of a target's documents, in ascending order.
+  /// - Throws: `corrupt`, after the last row, if the memberships were altered on disk.
   func scanMembers(
     of id: TargetID, _ body: (DocumentRow) throws(StoreError) -> Void
   ) throws(StoreError) {

@@ -2,7 +2,7 @@
 import Synchronization
 
 /// The streams and timers that the core has requested. The engine adds them synchronously; `SyncEngine.run` runs them
-/// as tasks and ends after all of them.
+/// as tasks, and returns when all of them have ended.
 final class EngineJobs: Sendable {
   enum Job: Hashable, Sendable {
     case stream(StreamKind, StreamEpoch)
@@ -106,7 +106,7 @@ final class EngineJobs: Sendable {
     state.withLock { $0.tasks[job] = nil }
   }
 
-  /// Returns when the closed streams have stopped reading and delivering messages.
+  /// Returns when the closed streams no longer read or deliver messages.
   func streamsStopped() async {
     let closing = state.withLock { state in
       state.tasks.compactMap { job, task in if case .stream = job, task.isCancelled { task } else { nil } }
@@ -114,12 +114,12 @@ final class EngineJobs: Sendable {
     for task in closing { await task.value }
   }
 
-  /// Ends all jobs. Later jobs are not accepted.
+  /// Ends all jobs, and accepts no more jobs.
   func finish() async {
     for task in stop() { await task.value }
   }
 
-  /// Cancels all jobs. Later jobs are not accepted.
+  /// Cancels all jobs, and accepts no more jobs.
   /// - Returns: the jobs that have not ended yet.
   @discardableResult
   func stop() -> [Task<Void, Never>] {

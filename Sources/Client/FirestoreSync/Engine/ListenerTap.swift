@@ -4,13 +4,13 @@ package import FirestoreModel
 import FirestoreQuery
 import Synchronization
 
-/// The events of all listeners of an engine, for an external observer. The queue is bounded: snapshots for which it has
-/// no room are only counted. The engine never waits.
+/// The events of all listeners of an engine, for an external observer. The queue is bounded: if it is full, snapshots
+/// are only counted. The engine never waits for the observer.
 package final class ListenerTap: Sendable {
   package enum Event: Sendable {
     case opened(ListenerState)
     case snapshot(ListenerID, ViewSnapshot, at: Timestamp)
-    /// The listener has ended. If there is a status, it failed with it.
+    /// The listener has ended; a status is the error that ended it.
     case ended(ListenerID, RPCStatus?)
   }
 
@@ -20,21 +20,22 @@ package final class ListenerTap: Sendable {
     var isCounting = false
     /// Whether `wake` was called since the last `take`.
     var isAwake = false
-    /// The listeners that an observer sees. Excludes the listeners of single reads.
+    /// The listeners that the observer sees. Listeners of single reads are excluded.
     var known: Set<ListenerID> = []
   }
 
-  /// The maximum number of waiting snapshots. They use little memory, because they share most documents with the views.
+  /// The maximum number of waiting snapshots. Waiting snapshots use little memory, because they share most documents
+  /// with the views.
   private static let capacity = 512
 
   private let state = Mutex(State())
   private let wake: @Sendable () -> Void
 
-  /// - Parameter wake: called when the first event waits for `take`, and again only after a `take`. It must return
-  ///   immediately.
+  /// - Parameter wake: called when the first event is waiting for `take`. After that, it is called again only once
+  ///   `take` has removed the events. It must return immediately.
   package init(wake: @escaping @Sendable () -> Void) { self.wake = wake }
 
-  /// While set, snapshots are counted but not stored.
+  /// Sets whether snapshots are only counted instead of stored.
   package func setCounting(_ isCounting: Bool) { state.withLock { $0.isCounting = isCounting } }
 
   /// Removes and returns all waiting events, and the number of dropped snapshots since the last call.
@@ -84,7 +85,8 @@ package final class ListenerTap: Sendable {
 
 // The listeners' states for an external observer.
 extension SyncEngine {
-  /// Adds a tap that receives all events of the listeners, beginning with the present listeners; `nil` removes it.
+  /// Sets the tap that receives all events of the listeners, beginning with the existing listeners; `nil` removes the
+  /// tap.
   package nonisolated func setTap(_ tap: ListenerTap?) {
     submit { engine in
       engine.tap = tap
@@ -92,14 +94,14 @@ extension SyncEngine {
     }
   }
 
-  /// The present listeners, without the listeners of single reads.
+  /// The current listeners, except the listeners of single reads.
   package func listenerStates() -> [ListenerState] {
     (core?.listenerStates ?? []).filter { !$0.options.waitForSyncWhenOnline }
   }
 }
 
 extension SyncCore {
-  /// The listeners' states, ascending by id.
+  /// The listeners' states, in ascending order of their ids.
   fileprivate var listenerStates: [ListenerState] {
     listens.listeners.all.compactMap { listener in
       listens.views.read(listener.view) { view in
@@ -118,7 +120,8 @@ extension SyncCore {
 }
 
 extension SyncEngine {
-  /// Yields an element at the start, and one after each change, when all affected listeners have their snapshots.
+  /// Yields one element at the start, and one after each change as soon as all affected listeners have received their
+  /// snapshots.
   package nonisolated func snapshotsInSync() -> AsyncStream<Void> {
     AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
       submit { engine in

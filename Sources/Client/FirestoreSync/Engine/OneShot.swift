@@ -2,7 +2,7 @@
 import FirestoreModel
 import Synchronization
 
-/// A result that is set once, and that any number of callers can await, before or after it is set.
+/// A result that is set once, and that any number of callers can await, both before and after it is set.
 final class OneShot<Success: Sendable>: Sendable {
   private typealias Waiter = @Sendable (Result<Success, RPCStatus>) -> Void
 
@@ -13,8 +13,8 @@ final class OneShot<Success: Sendable>: Sendable {
 
   private let state = Mutex(State())
 
-  /// Sets the result. Later results are ignored. Waiters are called before this returns, in the order of their
-  /// registration.
+  /// Sets the result. Later results are ignored. Before this function returns, it calls the waiters in the order of
+  /// their registration.
   func resolve(_ result: Result<Success, RPCStatus>) {
     let waiters = state.withLock { state -> [Waiter] in
       guard state.result == nil else { return [] }
@@ -25,7 +25,7 @@ final class OneShot<Success: Sendable>: Sendable {
     for waiter in waiters { waiter(result) }
   }
 
-  /// Calls `waiter` with the result, immediately if it exists.
+  /// Calls `waiter` with the result, immediately if the result is already set.
   func whenResolved(_ waiter: @escaping @Sendable (Result<Success, RPCStatus>) -> Void) {
     let ready = state.withLock { state -> Result<Success, RPCStatus>? in
       if state.result == nil { state.waiters.append(waiter) }
@@ -49,7 +49,8 @@ final class OneShot<Success: Sendable>: Sendable {
   }
 }
 
-/// One task that waits for a result. It ends with the result or by cancellation, whichever comes first.
+/// One task that waits for a result. The wait ends with the result or with the task's cancellation, whichever comes
+/// first.
 private final class OneShotReader<Success: Sendable>: Sendable {
   private struct State {
     var result: Result<Success, RPCStatus>?
@@ -116,7 +117,7 @@ final class Signal: Sendable {
   }
 }
 
-/// A reader of the status. It exists as long as its stream.
+/// A reader of the status. It exists until its stream ends.
 struct StatusObserver {
   weak var signal: Signal?
 }

@@ -12,19 +12,19 @@ struct StatusRecord: Sendable {
   /// Whether a watcher, not the program, disabled the network last.
   var isDisabledByWatcher = false
   private var backoffUntil: [StreamKind: Timestamp] = [:]
-  /// The time of the next attempt to use the store.
+  /// The time at which the client will try to use the store again.
   var storeRetry: Timestamp?
   var lastSnapshotAt: Timestamp?
-  /// The use of the streams.
+  /// The traffic of the streams.
   var meters = StreamMeters()
   private(set) var beginning = ClientInside.Beginning()
-  /// Measures the time since the first listener; `nil` before it.
+  /// Measures the time since the first listener was added; `nil` before that.
   private var sinceFirstListener: (@Sendable () -> Duration)?
 
-  /// Adds a part of the time that opening took.
+  /// Adds to the time that opening took.
   mutating func opened(in time: Duration) { beginning.opening += time }
 
-  /// Records that a listener exists.
+  /// Records that a listener was added.
   mutating func listened(_ clock: any Clock<Duration>) {
     if sinceFirstListener == nil { sinceFirstListener = clock.stopwatch() }
   }
@@ -50,7 +50,7 @@ struct StatusRecord: Sendable {
     meters.began(kind, at: now)
   }
 
-  /// - Parameter ends: the number of writes to list from each end of a long queue; `nil` lists all.
+  /// - Parameter ends: the number of writes to list from each end of a long queue; `nil` to list all writes.
   func status(
     of core: inout SyncCore, ends: Int?, isDurable: Bool
   ) -> ClientStatus {
@@ -88,7 +88,7 @@ struct StatusRecord: Sendable {
       retentions: try? core.store.retentions())
   }
 
-  /// The connection as a whole.
+  /// The state of the connection as a whole, over both streams.
   func connection(of core: borrowing SyncCore) -> ConnectionState {
     let streams = (status(of: core.watchStream, .watch), status(of: core.writeStream, .write))
     return ConnectionState(
@@ -113,8 +113,8 @@ struct StatusRecord: Sendable {
 }
 
 extension SyncCore {
-  /// The reason why the backend does not answer; `nil` while it answers, the client requests nothing, or the network is
-  /// disabled.
+  /// The reason why the backend does not answer; `nil` while the backend answers, while the client requests nothing, or
+  /// while the network is disabled.
   package var outage: ConnectionReason? {
     let state = network.onlineState
     if state == .online || !network.isUsed || writeStream.isOpen && state != .offline { return nil }
@@ -124,7 +124,7 @@ extension SyncCore {
     }
   }
 
-  /// The reason why the client is not online; `nil` while online.
+  /// The reason why the client is not online; `nil` while the client is online.
   var connectionReason: ConnectionReason? {
     if network.onlineState == .online { return nil }
     if !isNetworkEnabled { return .networkDisabled }

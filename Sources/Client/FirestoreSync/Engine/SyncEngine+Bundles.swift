@@ -18,15 +18,15 @@ package struct BundleProgress: Hashable, Sendable {
 }
 
 extension SyncEngine {
-  /// The number of documents that one step stores. Between two steps, the engine performs other work.
+  /// The number of bundle documents that one step stores. Between two steps, the engine performs other work.
   private static var bundleSlice: Int { 100 }
 
   /// Loads a bundle into the cache and shows its documents to the listeners. Does nothing if the bundle, or a newer
   /// version of it, was loaded before.
   ///
-  /// Parses the bundle on the caller's thread, because parsing takes as long as storing.
+  /// Parsing happens on the caller's thread, because it takes as long as storing.
   /// - Parameter report: called before the first document is stored and after each step.
-  /// - Throws: `invalid-argument` for bytes that are not a bundle of this database; nothing is stored.
+  /// - Throws: `invalid-argument`, without storing anything, if the bytes are not a bundle of this database.
   @discardableResult
   package nonisolated func loadBundle(
     _ bytes: [UInt8], report: @Sendable (BundleProgress) -> Void = { _ in }
@@ -70,7 +70,7 @@ extension SyncEngine {
 
 extension SyncCore {
   /// Stores a bundle in one step and shows its documents to the listeners.
-  /// - Returns: false, without any change, if the bundle or a newer version was loaded before.
+  /// - Returns: false, without any change, if the bundle or a newer version of it was loaded before.
   package mutating func load(_ bundle: Bundle) throws(StoreError) -> Bool {
     if try store.hasLoaded(bundle) { return false }
     try load(bundle.entries[...], of: bundle)

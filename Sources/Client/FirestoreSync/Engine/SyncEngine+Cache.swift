@@ -7,17 +7,17 @@ import FirestoreSQLite
 
 // The cache's content: documents, aggregates, indexes, and its size.
 extension SyncEngine {
-  /// The cached document with local writes; `nil` if it is not in the cache.
+  /// The cached document with local writes; `nil` if the document is not in the cache.
   package func cachedDocument(_ key: DocumentKey) async throws(RPCStatus) -> Document? {
     try change { core throws(StoreError) in try core.store.document(key) }
   }
 
-  /// The cached documents of a query with local writes, within the limits.
+  /// The cached documents that match a query, with local writes and within the query's limit.
   package func cachedDocuments(_ query: Query) async throws(RPCStatus) -> DocumentSet {
     try await cachedSnapshot(query).documents
   }
 
-  /// The cached result of a query, as a listener would receive it without a server.
+  /// The cached result of a query, equal to the one that a listener would receive if there were no server.
   package func cachedSnapshot(_ query: Query) async throws(RPCStatus) -> ViewSnapshot {
     try change { core throws(StoreError) in try core.cachedSnapshot(query) }
   }
@@ -43,7 +43,7 @@ extension SyncEngine {
 }
 
 extension SyncEngine {
-  /// Replaces the configured indexes. Cached documents are indexed in slices afterwards.
+  /// Replaces the configured indexes. After that, cached documents are indexed in slices.
   package func setIndexes(_ definitions: [FieldIndex]) async throws(RPCStatus) {
     try change { core throws(StoreError) in
       try core.store.setIndexes(definitions)
@@ -51,7 +51,7 @@ extension SyncEngine {
     }
   }
 
-  /// The local indexes with the state of each.
+  /// The local indexes, each with its state.
   package func indexes() async throws(RPCStatus) -> [IndexState] {
     try change { core throws(StoreError) in try core.store.indexes() }
   }
@@ -68,7 +68,8 @@ extension SyncEngine {
     }
   }
 
-  /// Drops all configured and automatic indexes. If the store fails, they remain, and queries return the same results.
+  /// Drops all configured and automatic indexes. If the store fails, the indexes remain, which does not change the
+  /// results of queries.
   package nonisolated func deleteAllIndexes() {
     submit { engine in
       engine.transition { core in
@@ -79,7 +80,7 @@ extension SyncEngine {
     }
   }
 
-  /// The number of cached documents for a query that the user is still typing. The work is bounded.
+  /// Counts the cached documents that match a query while the user is still typing it. The work is bounded.
   package func preview(_ query: Query) async throws(RPCStatus) -> QueryPreview {
     try change { core throws(StoreError) in try core.preview(query) }
   }
@@ -102,9 +103,9 @@ extension SyncEngine {
 
 /// Aggregates over the cached documents of a query.
 package struct CachedAggregate: Sendable {
-  /// The values, by alias.
+  /// The aggregated values by alias.
   package var values: [String: Value]
-  /// Whether a counted document has local writes.
+  /// Whether any of the aggregated documents has local writes.
   package var hasPendingWrites: Bool
 }
 
@@ -143,14 +144,14 @@ extension SyncEngine {
     }
   }
 
-  /// The paths of all known collections.
+  /// The paths of all collections that the cache knows.
   package func cachedCollections() async throws(RPCStatus) -> [ResourcePath] {
     try change { core throws(StoreError) in try core.store.collectionPaths() }
   }
 
-  /// Collects the least recently used 10 % of a cache that exceeds its limit. Other work can run between slices.
-  /// - Parameter isDryRun: whether to only determine the candidates, regardless of the cache's size, without removing
-  ///   anything.
+  /// Collects the least recently used 10 % of the cache if the cache exceeds its limit. Other work can run between
+  /// slices.
+  /// - Parameter isDryRun: whether to only determine what would be removed. A dry run ignores the cache's size.
   /// - Returns: `nil` if the cache is smaller than its limit, or if its policy is not `leastRecentlyUsed`.
   package func collectGarbage(isDryRun: Bool) async throws(RPCStatus) -> GarbageCollectionRun? {
     var run = try change { core throws(StoreError) in

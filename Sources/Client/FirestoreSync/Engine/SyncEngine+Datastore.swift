@@ -14,7 +14,7 @@ extension SyncEngine {
     }
   }
 
-  /// The backend's present documents, without local writes, in the order of `keys`.
+  /// The backend's current documents, without local writes, in the order of `keys`.
   package nonisolated func lookup(_ keys: [DocumentKey]) async throws(RPCStatus) -> [Document] {
     try await requireNetwork()
     return try await datastore.lookup(keys)

@@ -26,8 +26,8 @@ extension SyncEngine {
     }
   }
 
-  /// Counts the cache by collection, index and table, and plans the next garbage collection.
-  /// Other work can run between slices. O(rows).
+  /// Counts the cache by collection, index and table, and plans the next garbage collection. Other work can run between
+  /// slices. Takes O(rows) time.
   package func surveyCache() async throws(RPCStatus) -> CacheSurvey {
     let plan = try await collectGarbage(isDryRun: true)?.plan ?? GarbageCollectionPlan()
     var run = try change { core throws(StoreError) in core.store.beginSurvey() }
@@ -52,7 +52,8 @@ extension SyncEngine {
     }
   }
 
-  /// Ends a stream and immediately opens a new one. If the datastore uses connections, it opens a new connection.
+  /// Ends a stream and immediately opens a new one. If the datastore uses connections, the new stream gets a new
+  /// connection.
   /// - Throws: `failed-precondition` if the stream is closed.
   package func restartStream(_ kind: StreamUse.Kind) async throws(RPCStatus) {
     let stream: StreamKind = kind == .watch ? .watch : .write
@@ -88,7 +89,7 @@ extension DatastoreTraffic {
 }
 
 extension SyncCore {
-  /// The states of at most `limit` watched targets, ascending by id.
+  /// The states of at most `limit` watched targets, in ascending order of their ids.
   func targetStates(limit: Int) -> [TargetState] {
     watching.plan.targets.values.sorted { $0.id < $1.id }.prefix(limit).map { data in
       let meter = watching.meter(of: data.id)
@@ -102,7 +103,7 @@ extension SyncCore {
     }
   }
 
-  /// The active and the waiting lookups of documents in limbo.
+  /// The lookups of documents in limbo, both running and waiting.
   var lookups: Lookups {
     let asked = listens.limbo.active.sorted { $0.value < $1.value }
     let waiting = listens.limbo.enqueued
@@ -113,8 +114,8 @@ extension SyncCore {
       listed: listed, asked: asked.count, waiting: waiting.count, limit: configuration.maximumLimboResolutions)
   }
 
-  /// Ends a stream that is open or being opened, and opens a new one immediately. Batches in flight are sent again, and
-  /// targets resume from their tokens. Listeners receive no events. Does nothing for a closed stream.
+  /// Ends a stream that is open or being opened, and opens a new stream immediately. Batches in flight are sent again,
+  /// and targets resume from their tokens. Listeners receive no events. Does nothing for a closed stream.
   package mutating func restart(_ kind: StreamKind) {
     switch (kind, (kind == .watch ? watchStream : writeStream).phase) {
     case (_, .closed): return
@@ -181,7 +182,7 @@ struct StreamMeters: Sendable {
     meters[kind]?.heardAt = now
   }
 
-  /// - Parameter longestSilence: the duration without messages after which the stream is ended.
+  /// - Parameter longestSilence: the maximum duration without messages, after which the client ends the stream.
   func use(
     of kind: StreamKind, _ status: StreamStatus, bytes: StreamUse.Bytes?, longestSilence: Duration?
   ) -> StreamUse {

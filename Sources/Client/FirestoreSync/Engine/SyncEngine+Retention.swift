@@ -10,11 +10,11 @@ import FirestoreSQLite
 extension SyncEngine {
   /// Evicts documents or tombstones that no listener, pin or pending write refers to. Other work can run between
   /// slices.
-  /// - Parameter age: if not `nil`, only documents that the server has not sent or confirmed for this duration are
-  ///   evicted. Measured by this machine's clock.
-  /// - Returns: the totals of evicted and remaining documents over all collections.
-  /// - Throws: `failed-precondition` if another client of the cache has the streams. Only that client knows all
-  ///   targets.
+  /// - Parameter age: if not `nil`, only evicts documents that the server has neither sent nor confirmed for this
+  ///   duration, as measured by this machine's clock.
+  /// - Returns: the total numbers of evicted and remaining documents in all collections.
+  /// - Throws: `failed-precondition` if another client of the cache runs the streams, because only that client knows
+  ///   all targets.
   package func evict(_ scope: EvictionScope, olderThan age: Duration? = nil) async throws(RPCStatus) -> EvictionTotal {
     let bound = age.map { SnapshotVersion(now() + (Duration.zero - $0)) }
     var total = EvictionTotal()
@@ -51,8 +51,8 @@ extension SyncEngine {
     try change { core throws(StoreError) in try core.store.retentions() }
   }
 
-  /// Stores a pin or a lifetime in the cache. Replaces one of the same kind for the same query.
-  /// - Throws: `resource-exhausted` if the cache has the maximum number of them.
+  /// Stores a pin or a lifetime in the cache. Replaces one with the same kind and the same query.
+  /// - Throws: `resource-exhausted` if the cache already has the maximum number of pins and lifetimes.
   package func retain(_ retention: Retention) async throws(RPCStatus) {
     try change { core throws(StoreError) in
       try core.store.set(retention)
@@ -60,8 +60,8 @@ extension SyncEngine {
     }
   }
 
-  /// Removes the pin or the lifetime of the same query.
-  /// - Returns: whether there was one.
+  /// Removes a pin or a lifetime by its kind and its query.
+  /// - Returns: whether the cache had such a pin or lifetime.
   @discardableResult
   package func release(_ retention: Retention) async throws(RPCStatus) -> Bool {
     try change { core throws(StoreError) in
@@ -70,9 +70,9 @@ extension SyncEngine {
     }
   }
 
-  /// Evicts documents whose lifetime is over. Does nothing if another client of the cache has the streams, because that
-  /// client applies the lifetimes.
-  /// - Returns: the totals of evicted and remaining documents for each lifetime.
+  /// Evicts documents whose lifetime has expired. Does nothing if another client of the cache runs the streams, because
+  /// that client applies the lifetimes.
+  /// - Returns: for each lifetime, the total numbers of evicted and remaining documents.
   package func applyLifetimes() async throws(RPCStatus) -> [(retention: Retention, total: EvictionTotal)] {
     var applied: [(retention: Retention, total: EvictionTotal)] = []
     for retention in try await retentions() {
@@ -105,7 +105,7 @@ package struct EvictionTotal: Sendable {
 }
 
 extension EvictionScope {
-  /// The collections or documents to evict, each with its rows.
+  /// The collections or documents to evict, each with the kind of rows to evict.
   /// - Parameter known: all known collections.
   fileprivate func parts(of known: [ResourcePath]) -> [(path: ResourcePath, subject: Eviction.Subject)] {
     switch self {
@@ -121,7 +121,8 @@ extension EvictionScope {
 }
 
 extension Retention {
-  /// The tombstones of a collection are also evicted if the query has no conditions.
+  /// The scope of the query's documents. If the query has no conditions, the scope includes the collection's
+  /// tombstones.
   fileprivate var scope: EvictionScope {
     let isBounded = target.start != nil || target.end != nil || target.orderBy.contains { !$0.path.isDocumentID }
     let isWhole = target.filters.isEmpty && target.collectionGroup == nil && !isBounded

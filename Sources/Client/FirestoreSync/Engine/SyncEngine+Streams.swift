@@ -7,7 +7,7 @@ import SerialExecutors
 
 extension SyncEngine {
   /// Runs streams and timers until the task is canceled or the engine is terminated. Returns when all of them have
-  /// stopped. The owner calls it once.
+  /// stopped. The owner must call this function once.
   package nonisolated func run() async {
     await withDiscardingTaskGroup { group in
       for await order in jobs.orders {
@@ -46,15 +46,14 @@ extension SyncEngine {
     }
   }
 
-  /// Called after the backoff.
+  /// Handles the end of the backoff, after which the stream's attempt begins.
   private func began(_ kind: StreamKind, _ epoch: StreamEpoch) {
     var isCurrent = false
     transition { core in isCurrent = core.streamBegan(kind, in: epoch) }
     if isCurrent { record.began(kind, at: now()) }
   }
 
-  /// Performs a step of a stream on the engine. If the stream's messages arrive on the engine's thread, the step runs
-  /// immediately.
+  /// Performs one step of a stream on the engine, immediately if the stream's messages arrive on the engine's thread.
   private nonisolated func step<Answer: Sendable>(_ body: @Sendable (isolated SyncEngine) -> Answer) async -> Answer {
     if let answer = stepAtOnce(body) { return answer }
     return await inTurn(body)
@@ -89,7 +88,7 @@ extension SyncEngine {
     await ended(.watch, status ?? RPCStatus(.unavailable, "The watch stream ended."), epoch)
   }
 
-  /// Runs the stream to its end.
+  /// Runs the watch stream until it ends.
   private nonisolated func watch(_ epoch: StreamEpoch) async -> RPCStatus {
     let signal = jobs.signal(for: .watch)
     let requests = StreamRequests<WatchRequest> {
@@ -173,18 +172,18 @@ extension SyncEngine {
 }
 
 /// Ends a silent watch stream. A stream without messages may be stuck although the transport considers it alive. For
-/// example, a proxy may answer for a stuck server, or the rest of a message may be missing. Backends send a keep-alive
-/// message every 30 s (PROTOCOL §2.7). Google's client also ends a stream after two minutes of silence
+/// example, a proxy may answer in place of a stuck server, or the rest of a message may never arrive. Backends send a
+/// keep-alive message every 30 s (PROTOCOL §2.7). Google's client also ends a stream after two minutes of silence
 /// (nodejs-firestore: WATCH_IDLE_TIMEOUT_MS).
 ///
 /// The client ends a stream with listeners after two minutes of silence (up to one `step` later), and opens a new one
 /// over a new connection. The client's status reports the silence as the reason until the server answers. If a server
-/// never sends keep-alive messages, the client opens a new stream every two quiet minutes. This stream resumes from its
-/// tokens and transfers no documents. Listeners receive no events. Streams within the process cannot get stuck, so they
-/// are never ended.
+/// never sends keep-alive messages, the client opens a new stream after every two quiet minutes. The new stream resumes
+/// from its tokens, so it transfers no documents, and listeners receive no events. Streams within the process cannot
+/// get stuck, so the client never ends them.
 package enum WatchSilence {
   package static let limit = Duration.seconds(120)
-  /// The interval of the checks for silence. With it, messages do not need to reset a timer.
+  /// The interval of the checks for silence. Because of these checks, messages do not have to reset a timer.
   package static let step = Duration.seconds(12)
 
   static let status = RPCStatus(
@@ -205,7 +204,7 @@ extension SyncEngine {
     return WatchSilence.status
   }
 
-  /// Whether no message has arrived since the last call, although there are targets.
+  /// Whether targets exist, but no message has arrived since the last call.
   private func wasSilent() -> Bool {
     defer { hasHeardFromWatch = false }
     return !hasHeardFromWatch && core?.watching.plan.isEmpty == false

@@ -4,29 +4,29 @@ package import FirestoreModel
 package import FirestoreProtocol
 import FirestoreSQLite
 
-/// Both stages of a write.
+/// A handle for the two stages of a write: stored locally, and answered by the backend.
 package struct WriteHandle: Sendable {
   let stored = OneShot<BatchID>()
   let answered = OneShot<CommitResponse>()
 
-  /// The batch id, available when the write is durable in the cache and its local snapshots are being delivered.
-  /// - Throws: the error of the cache if it cannot store the write. In this case nothing changes.
+  /// The batch id. Available as soon as the write is stored in the cache and its local snapshots are being delivered.
+  /// - Throws: the error of the cache if the cache cannot store the write. In this case nothing changes.
   package var local: BatchID { get async throws(RPCStatus) { try await stored.value } }
 
   /// Returns when the backend has acknowledged the write. Waits while the client is offline.
-  /// - Throws: the backend's rejection, or the error of the cache if it cannot store the write.
+  /// - Throws: the backend's rejection, or the error of the cache if the cache cannot store the write.
   package var acknowledged: CommitResponse { get async throws(RPCStatus) { try await answered.value } }
 
-  /// Registers `body`, which runs on the engine's queue when the backend has answered, before any snapshot with the
-  /// result is delivered (S3). If `body` and the listeners enqueue work on the same queue, the work of `body` therefore
-  /// runs first. `body` must not block.
+  /// Registers `body`, which runs on the engine's queue when the backend has answered. It runs before any snapshot that
+  /// contains the result is delivered (S3). So if `body` and a listener enqueue work on the same queue, the work of
+  /// `body` runs first. `body` must not block.
   package func whenAnswered(_ body: @escaping @Sendable (Result<CommitResponse, RPCStatus>) -> Void) {
     answered.whenResolved(body)
   }
 }
 
 extension SyncEngine {
-  /// Queues a rejected write again, at the end of the queue.
+  /// Adds a rejected write to the end of the queue again.
   /// - Parameter mutations: the mutations to write instead of the rejected ones.
   package nonisolated func resend(_ id: BatchID, as mutations: [Mutation]? = nil) -> WriteHandle {
     let handle = WriteHandle()
@@ -38,8 +38,8 @@ extension SyncEngine {
   }
 
   /// Removes an unsent write from the queue and stores it as a rejected write.
-  /// - Throws: `not-found` for a batch that is not pending, `failed-precondition` for one in flight, or if another
-  ///   client of the cache has the streams.
+  /// - Throws: `not-found` if the batch is not pending; `failed-precondition` if it is in flight, or if another client
+  ///   of the cache runs the streams.
   package func setWriteAside(_ id: BatchID) async throws(RPCStatus) {
     let time = now()
     try change { core throws(RPCStatus) in try core.setWriteAside(id, at: time) }
@@ -57,7 +57,7 @@ extension SyncEngine {
   }
 }
 
-/// An internal error of the client, with the error that callers receive for it.
+/// An internal error of the client that can be converted to the error that callers receive.
 protocol ClientFailure: Error {
   var status: RPCStatus { get }
 }

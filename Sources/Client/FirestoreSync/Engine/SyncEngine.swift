@@ -9,10 +9,10 @@ import FirestoreSQLite
 package import SerialExecutors
 import Synchronization
 
-/// The actor, on a separate queue, that serializes all access to `SyncCore` and performs the core's effects.
+/// An actor with a separate queue. It serializes all access to `SyncCore` and performs the core's effects.
 ///
-/// The `nonisolated` calls work from any thread and from synchronous code. They enqueue work in call order and return
-/// immediately. For example, a write followed by a listen takes effect in that order.
+/// The `nonisolated` functions can be called from any thread and from synchronous code. They enqueue work in the order
+/// of the calls and return immediately. For example, a write and then a listen take effect in that order.
 package actor SyncEngine {
   private nonisolated let executor: QueueExecutor
   package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -20,7 +20,7 @@ package actor SyncEngine {
   /// Lets other work run between two steps of a long task.
   nonisolated func pause() async { await executor.pause() }
 
-  /// The loop that runs the engine and must also run `run`; `nil` for a separate queue of the engine.
+  /// The loop that runs the engine and on which `run` must also run; `nil` if the engine has a separate queue.
   package nonisolated let loop: (any WorkLoop & TaskExecutor)?
   /// Whether `loop` is the datastore's loop.
   nonisolated let isOnStreamThread: Bool
@@ -35,7 +35,7 @@ package actor SyncEngine {
   /// The core; `nil` after `terminate`.
   var core: SyncCore?
   package nonisolated let cacheProblem: CacheProblem?
-  /// Whether the cache survives the process.
+  /// Whether the cache remains after the process ends.
   package nonisolated let isDurable: Bool
   private var mailboxes: [ListenerID: SnapshotMailbox] = [:]
   /// The tap of an external observer; `nil` without one.
@@ -53,15 +53,16 @@ package actor SyncEngine {
   var observerCount = 0
   var record = StatusRecord()
   private var publishedRevision = -1
-  /// Whether the watch stream has received a message since the last check.
+  /// Whether the watch stream has received a message since the last check for silence.
   var hasHeardFromWatch = false
-  /// The observation of other clients of a shared cache.
+  /// Observes the other clients of a shared cache.
   var watchOfOthers: (any DispatchSourceRead)?
 
-  /// Opens the cache, or a database in memory if the cache cannot be used (`cacheProblem` has the reason). Sends
-  /// nothing before `run`.
-  /// - Parameter loop: the loop, such as a simulation's, that runs the engine and its jobs. All clients of a shared
-  ///   cache can use the same loop. `nil` for the datastore's loop if it has one, otherwise for a separate queue.
+  /// Opens the cache, or a database in memory if the cache cannot be used. `cacheProblem` then contains the reason. The
+  /// engine sends nothing before `run` is called.
+  /// - Parameter loop: the loop that runs the engine and its jobs, such as a simulation's loop. All clients of a shared
+  ///   cache can use the same loop. If `nil`, the engine uses the datastore's loop, or a separate queue if the
+  ///   datastore has none.
   package init(
     _ configuration: SyncConfiguration, datastore: any Datastore, clock: any Clock<Duration>,
     now: @escaping @Sendable () -> Timestamp, random: any RandomNumberGenerator & Sendable,
@@ -110,17 +111,17 @@ package actor SyncEngine {
     beginSharing()
   }
 
-  /// Publishes a status, because the status reports that the cache's files were removed.
+  /// Publishes a status, which reports that the cache's files were removed.
   private func storeWasLost() { transition { core in core.output.statusChanged() } }
 
-  /// Enqueues work in call order.
+  /// Enqueues work in the order of the calls.
   nonisolated func submit(_ body: @escaping @Sendable (isolated SyncEngine) -> Void) {
     executor.async { self.assumeIsolated(body) }
   }
 
   // MARK: Calls in order
 
-  /// Adds a listener. Snapshots are put into the mailbox, and an error ends it.
+  /// Adds a listener. The mailbox receives its snapshots, and an error ends the mailbox.
   package nonisolated func listen(
     to query: Query, options: ListenerOptions, into mailbox: SnapshotMailbox
   ) -> ListenerID {
@@ -135,7 +136,7 @@ package actor SyncEngine {
     return id
   }
 
-  /// Removes a listener. Does nothing for one that has ended.
+  /// Removes a listener. Does nothing if the listener has already ended.
   package nonisolated func stopListening(_ id: ListenerID) {
     submit { engine in
       engine.mailboxes.removeValue(forKey: id)?.finish()
@@ -145,8 +146,9 @@ package actor SyncEngine {
   }
 
   /// Writes one atomic batch.
-  /// - Parameter onAnswer: called as for `WriteHandle.whenAnswered`. It is registered before the write is made. In
-  ///   contrast, a closure that is registered on the returned handle may be called after the snapshot with the result.
+  /// - Parameter onAnswer: called as described at `WriteHandle.whenAnswered`. This closure is registered before the
+  ///   write begins. A closure that is registered on the returned handle, in contrast, may be called after the snapshot
+  ///   that contains the result.
   package nonisolated func write(
     _ mutations: [Mutation], _ conditions: WriteConditions = .none,
     onAnswer: (@Sendable (Result<CommitResponse, RPCStatus>) -> Void)? = nil
@@ -173,10 +175,10 @@ package actor SyncEngine {
     }
   }
 
-  /// The status now and after every change. Elements are created on demand, so a slow reader skips outdated elements,
-  /// and unread elements cost nothing.
-  /// - Parameter ends: the number of writes to list from each end of a long queue. It bounds the cost of an element;
-  ///   `nil` lists all writes.
+  /// Yields the status now and after every change. Elements are created on demand, so a slow reader skips outdated
+  /// elements, and unread elements cost nothing.
+  /// - Parameter ends: the number of writes to list from each end of a long queue. This number bounds the cost of an
+  ///   element. `nil` lists all writes.
   package nonisolated func status(queueEnds ends: Int? = nil) -> AsyncStream<ClientStatus> {
     let signal = Signal()
     submit { engine in
@@ -190,7 +192,7 @@ package actor SyncEngine {
     }
   }
 
-  /// Registers an observer of the reason why the backend does not answer, called on each change.
+  /// Registers an observer of the reason why the backend does not answer. The observer is called on each change.
   /// - Parameter observer: called on the engine's queue; it must not block.
   package nonisolated func watchOutages(_ observer: @escaping @Sendable (ConnectionReason?) -> Void) {
     submit { engine in
@@ -204,8 +206,8 @@ package actor SyncEngine {
 
   package func enableNetwork() async { transition { core in core.enableNetwork() } }
 
-  /// Returns when the streams have stopped and every listener has its from-cache snapshot.
-  /// - Parameter isWatcher: whether a program that watches the client asks for it.
+  /// Returns when the streams have stopped and every listener has received its from-cache snapshot.
+  /// - Parameter isWatcher: whether the request comes from a program that watches the client.
   package func disableNetwork(byWatcher isWatcher: Bool = false) async {
     if core?.isNetworkEnabled == true { record.isDisabledByWatcher = isWatcher }
     transition { core in core.disableNetwork() }
@@ -219,7 +221,7 @@ package actor SyncEngine {
     transition { core in core.changeUser(to: user) }
   }
 
-  /// Changes the user before later calls to the engine take effect.
+  /// Changes the user. Later calls to the engine take effect only after the change.
   /// - Parameter completion: called on the engine's executor when the user has changed.
   package nonisolated func changeUser(to user: String?, _ completion: @escaping @Sendable () -> Void) {
     submit { engine in
@@ -228,7 +230,7 @@ package actor SyncEngine {
     }
   }
 
-  /// Returns when all writes that are pending now are acknowledged or rejected.
+  /// Returns when all writes that are pending at the time of the call have been acknowledged or rejected.
   /// - Throws: `cancelled` if the user changes meanwhile.
   package func waitForPendingWrites() async throws(RPCStatus) {
     guard core != nil else { throw .terminated }
@@ -240,9 +242,9 @@ package actor SyncEngine {
     try await done.value
   }
 
-  /// Drops a batch that is not in flight. Its overlay is undone and its write fails with `cancelled`. If another client
-  /// of the cache sends the batch, waits until that client has dropped it.
-  /// - Throws: `not-found` for a batch that is not pending, `failed-precondition` for one in flight.
+  /// Drops a batch that is not in flight. The batch's local effect is undone, and its write fails with `cancelled`. If
+  /// another client of the cache sends the writes, waits until that client has dropped the batch.
+  /// - Throws: `not-found` if the batch is not pending; `failed-precondition` if it is in flight.
   package func cancelWrite(_ id: BatchID) async throws(RPCStatus) {
     let answer = OneShot<Void>()
     let isDone = try change({ core throws(RPCStatus) in try core.cancelWrite(id) }) { engine, isDone in
@@ -266,7 +268,7 @@ package actor SyncEngine {
   // MARK: The end
 
   /// Stops the streams and closes the cache. Every later call fails with `failed-precondition`. Pending writes remain
-  /// stored, and the next client sends them.
+  /// stored, and the next client that opens the cache sends them.
   package func terminate() async {
     guard core != nil else { return }
     transition { core in core.prepareToClose() }

@@ -9,25 +9,26 @@ import FirestoreSQLite
 ///
 ///     secondary ──lease taken, targets of all adopted──► primary ──lease lost or released──► secondary
 ///
-/// The primary client has the streams: it listens and sends writes for all clients. A secondary client writes into the
-/// cache, announces its targets, and shows the data that the primary client stores.
+/// The primary client runs the streams: it listens and sends writes on behalf of all clients. A secondary client writes
+/// into the cache, announces its targets, and shows the data that the primary client stores.
 struct SharedRole: Sendable {
   private(set) var isPrimary = false
-  /// Whether this client is in the foreground. Such a client is preferred as the primary client.
+  /// Whether this client is in the foreground. A client in the foreground is preferred as the primary client.
   private(set) var isVisible = false
-  /// The interest of this client's listeners in their targets.
+  /// The interest in each target that this client's listeners have.
   private(set) var announced: [TargetID: TargetInterest] = [:]
   /// The targets of other clients' listeners. Only set for the primary client.
   private var foreign: Set<TargetID> = []
-  /// The primary client's last announcement for each target: whether its result is complete, as the backend reported.
+  /// The primary client's last announcement for each target. It states whether the target's result is complete, as the
+  /// backend reported.
   private var told: [TargetID: Bool] = [:]
-  /// Whether this client has announced nothing, because no other client was registered.
+  /// Whether this client has announced nothing yet, because no other client was registered.
   private(set) var wasAlone = true
 
-  /// Whether another client's listeners need the backend's result, as far as the primary client knows.
+  /// Whether listeners of another client need the backend's result, as far as the primary client knows.
   func isWantedElsewhere(_ target: TargetID) -> Bool { isPrimary && foreign.contains(target) }
 
-  /// Whether the primary client listens on behalf of other clients, as far as it knows.
+  /// Whether this client is primary and listens on behalf of other clients, as far as it knows.
   var listensForOthers: Bool { isPrimary && !foreign.isEmpty }
 
   mutating func setVisibility(_ isVisible: Bool) { self.isVisible = isVisible }
@@ -45,38 +46,37 @@ struct SharedRole: Sendable {
     told = [:]
   }
 
-  /// Records the targets of other clients' listeners.
   mutating func adopted(_ foreign: Set<TargetID>) { self.foreign = foreign }
 
   // MARK: Announcements
 
-  /// Records that all other clients have left. The next client that arrives needs all announcements.
+  /// Records that all other clients have left. The next client that arrives must receive all announcements.
   mutating func leftAlone() { wasAlone = true }
 
-  /// Records that all announcements were made to the new clients.
+  /// Records that new clients have received all announcements.
   mutating func metNewcomers() { wasAlone = false }
 
   /// Records the interest of this client's listeners in a target.
-  /// - Returns: whether it changed and must be announced.
+  /// - Returns: whether the interest changed and must be announced.
   mutating func setInterest(_ interest: TargetInterest?, in target: TargetID) -> Bool {
     if announced[target] == interest { return false }
     announced[target] = interest
     return true
   }
 
-  /// Whether a result's completeness has changed since its last announcement.
+  /// Whether a result's completeness differs from its last announcement.
   func isNews(_ isComplete: Bool, of target: TargetID) -> Bool { told[target] != isComplete }
 
-  /// Records that results were announced.
+  /// Records that the completeness of these results was announced.
   mutating func tell(_ results: [TargetID: Bool]) { told.merge(results) { $1 } }
 
-  /// Replaces the record of announced results.
+  /// Replaces the record of all announced results.
   mutating func tellAnew(_ results: [TargetID: Bool]) { told = results }
 
   /// Forgets the announced result of a target without listeners.
   mutating func forgetResult(of target: TargetID) { told[target] = nil }
 
-  /// Forgets all announced results, which are incomplete while the backend is unreachable.
+  /// Forgets all announced results, because results are incomplete while the backend is unreachable.
   mutating func forgetResults() { told = [:] }
 
   /// Forgets a target that the backend rejected.
@@ -87,22 +87,23 @@ struct SharedRole: Sendable {
   }
 }
 
-/// The lease determines which of the clients that share a cache has the streams (SPEC-FORMAT §11).
+/// The handling of the lease, which determines which client of a shared cache runs the streams (SPEC-FORMAT §11).
 extension SyncCore {
   /// Whether other clients may use the same cache.
   package var isShared: Bool { sharing != nil }
 
-  /// Whether this client is responsible for the streams. Always true unless the cache is shared.
+  /// Whether this client is responsible for the streams. Always true if the cache is not shared.
   package var isPrimary: Bool { sharing?.isPrimary ?? true }
 
-  /// The number of clients that use the cache now, including this one, as far as this client knows.
+  /// The number of clients, including this one, that currently use the cache as far as this client knows.
   var clientCount: Int { store.clientCount }
 
-  /// A descriptor that becomes readable when another client writes a notice, arrives or leaves; the caller closes it.
+  /// A descriptor that becomes readable when another client writes a notice, arrives or leaves. The caller closes the
+  /// descriptor.
   func watchOthers() -> Int32? { store.watchOthers() }
 
-  /// Registers `wake` if all clients of the cache run on one thread. It is called when another client writes a notice
-  /// or leaves.
+  /// Registers `wake` if all clients of the cache run on one thread. `wake` is called when another client writes a
+  /// notice or leaves.
   /// - Returns: whether all clients run on one thread.
   func joinCompany(_ wake: @escaping @Sendable () -> Void) -> Bool { store.joinCompany(wake) }
 
@@ -113,8 +114,8 @@ extension SyncCore {
     return (try? store.isLeaseOpen()) ?? false
   }
 
-  /// Announces that this client is alive. Makes it primary if possible, and detects if it is no longer primary. Nothing
-  /// changes if the store fails.
+  /// Announces that this client is alive. Makes this client primary if possible, and detects whether it has lost this
+  /// role. Nothing changes if the store fails.
   package mutating func refreshLease(at now: Timestamp) {
     guard let role = sharing, health.damage == nil else { return }
     output.append(.schedule(.leaseRefresh, after: Lease.refreshInterval))
@@ -149,7 +150,8 @@ extension SyncCore {
     do throws(StoreError) { try performTakeOver() } catch { keepTrying(.takeOver, error) }
   }
 
-  /// Adopts all clients' targets with their stored tokens, and all clients' writes. Then opens the streams.
+  /// Takes over the targets of all clients, with their stored tokens, and the writes of all clients. Then opens the
+  /// streams.
   mutating func performTakeOver() throws(StoreError) {
     guard sharing?.isPrimary == false else { return }
     // Processes the previous primary client's data first.
@@ -183,7 +185,7 @@ extension SyncCore {
 
   // MARK: Giving up
 
-  /// Closes the streams, because another client now has them, and shows the stored data.
+  /// Closes the streams, because another client now runs them, and shows the data that the cache contains.
   mutating func resign() {
     guard sharing?.isPrimary == true else { return }
     sharing?.resign()
@@ -207,7 +209,7 @@ extension SyncCore {
     do throws(StoreError) { try adoptResults() } catch { keepTrying(.synchronise, error) }
   }
 
-  /// Stops the streams, because the client is about to end. The clients that share its cache are not notified.
+  /// Stops the streams, because the client is about to end. Does not notify the other clients of the cache.
   package mutating func prepareToClose() {
     guard sharing != nil else { return disableNetwork() }
     sharing?.resign()
@@ -216,7 +218,7 @@ extension SyncCore {
     stopStreams()
   }
 
-  /// Updates all views to the store's data.
+  /// Updates all views with the data in the store.
   mutating func performSynchronisation() throws(StoreError) {
     try synchroniseViews()
     try adoptOnlineState()
@@ -225,7 +227,7 @@ extension SyncCore {
 
   // MARK: The online state
 
-  /// Announces the online state to the other clients if this client has the streams.
+  /// Announces the online state to the other clients if this client runs the streams.
   mutating func announceOnlineState() {
     guard isPrimary, sharing != nil, !store.isAlone else { return }
     do throws(StoreError) { try store.announce(network.onlineState) } catch {
@@ -235,7 +237,7 @@ extension SyncCore {
     }
   }
 
-  /// Adopts the online state of the client with the streams.
+  /// Adopts the online state of the client that runs the streams.
   mutating func adoptOnlineState() throws(StoreError) {
     guard !isPrimary else { return }
     let state = try store.sharedOnlineState() ?? .unknown
@@ -244,7 +246,7 @@ extension SyncCore {
     if wasOffline, state != .offline { try adoptResults() }
   }
 
-  /// Adopts the results that the client with the streams has announced as complete.
+  /// Adopts the results that the client that runs the streams has announced as complete.
   mutating func adoptResults() throws(StoreError) {
     guard !isPrimary, sharing != nil, network.onlineState != .offline else { return }
     var changes: [TargetID: TargetChange] = [:]
@@ -260,7 +262,7 @@ extension SyncCore {
     emit([:], event: RemoteEvent(version: version, targetChanges: changes), causes: version.map { [.server($0)] } ?? [])
   }
 
-  /// Queues a failed operation of the store for another attempt. All other work continues.
+  /// Queues a failed store operation for another attempt. All other work continues.
   mutating func keepTrying(_ operation: StoreHealth.Operation, _ error: StoreError) {
     switch error.kind {
     case .corrupt: storeFailed(error, retrying: .probe)

@@ -8,12 +8,12 @@ import FirestoreSQLite
 
 /// The targets of all clients' listeners, and the primary client's announcements of their results.
 extension SyncCore {
-  /// Whether another client's listeners need the backend's result, as far as the primary client knows.
+  /// Whether listeners of another client need the backend's result, as far as the primary client knows.
   func isWantedElsewhere(_ target: TargetID) -> Bool {
     sharing?.isWantedElsewhere(target) ?? false
   }
 
-  /// Announces the interest of this client's listeners in a target, if it changed.
+  /// Announces this client's interest in a target if the interest of its listeners has changed.
   mutating func announceInterest(in target: TargetID) {
     if sharing == nil { return }
     let interest = listens.interest(in: target)
@@ -28,7 +28,7 @@ extension SyncCore {
     do throws(StoreError) { try adoptTargets() } catch { keepTrying(.hear, error) }
   }
 
-  /// Listens to the targets of other clients, and ends targets that no client needs.
+  /// Listens to the targets of other clients, and stops listening to targets that no client needs.
   mutating func adoptTargets() throws(StoreError) {
     let foreign = try store.foreignTargets()
     for id in foreign.sorted() where !watching.plan.wants(id) { try adopt(id) }
@@ -61,7 +61,7 @@ extension SyncCore {
     if others.isEmpty { sharing?.forgetResult(of: id) } else { letAge(others) }
   }
 
-  /// Announces which results are now complete, as reported by the backend, and which are no longer complete.
+  /// Announces which results the backend has reported as complete, and which results are no longer complete.
   mutating func announceResults(of ids: some Sequence<ViewID>) {
     guard let role = sharing, role.isPrimary, !store.isAlone else { return }
     var news: [TargetID: Bool] = [:]
@@ -82,7 +82,7 @@ extension SyncCore {
 
   // MARK: Views
 
-  /// Updates all views to the store's data, as if they had just been opened.
+  /// Updates all views with the data in the store, as if the views had just been opened.
   mutating func synchroniseViews(causes: [SnapshotCause] = []) throws(StoreError) {
     var steps: [(ViewID, View.Step, Set<DocumentKey>)] = []
     for id in listens.views.ids {

@@ -7,10 +7,10 @@ import FirestoreSQLite
 
 /// The notices of other clients of a shared cache, and their effects on this client (SPEC-FORMAT §11).
 extension SyncCore {
-  /// The changes of documents and targets in successive notices. They are shown together.
+  /// The combined changes of documents and targets in successive notices, which are shown together.
   private struct Results {
     var keys: Set<DocumentKey> = []
-    /// Whether more documents changed than the notices contain.
+    /// Whether more documents changed than the notices list.
     var hasMore = false
     var targets: [TargetID: Bool] = [:]
     var isFromBackend = false
@@ -22,8 +22,8 @@ extension SyncCore {
     }
   }
 
-  /// Processes all notices of other clients. If the store fails, the notices are read again later.
-  /// - Returns: whether there were any.
+  /// Processes all notices of other clients. If the store fails, this client reads the notices again later.
+  /// - Returns: whether there were any notices.
   @discardableResult
   package mutating func hear() -> Bool {
     guard sharing != nil, health.damage == nil else { return false }
@@ -112,9 +112,9 @@ extension SyncCore {
     emit(changes, event: RemoteEvent(version: version, targetChanges: targets), causes: causes)
   }
 
-  /// Rescans everything, because notices were deleted before this client read them. This happens if its process was
-  /// stopped for a long time. Batches that are no longer in the queue have been answered. Rejected ones are among the
-  /// rejected writes.
+  /// Rescans everything, because notices were deleted before this client read them. This happens if the client's
+  /// process was stopped for a long time. A batch that is no longer in the queue has been answered; it was rejected if
+  /// it is among the rejected writes.
   private mutating func catchUp() throws(StoreError) {
     let waiting = try store.pendingBatches()
     let ids = Set(waiting.map(\.id))
@@ -133,7 +133,7 @@ extension SyncCore {
     if isPrimary { try adoptTargets() }
   }
 
-  /// Announces everything that this client has not announced while there was no other client.
+  /// Announces everything that this client did not announce while it was the only client.
   private mutating func meetNewcomers() throws(StoreError) {
     guard let role = sharing else { return }
     if store.isAlone {

@@ -8,9 +8,9 @@ import Glibc
 
 /// The engine's part in a shared cache.
 extension SyncEngine {
-  /// Begins to observe the other clients. Notices are processed immediately. The kernel, or the other clients on the
-  /// same thread, also report the end of the primary client's process. If the system has no file watches left, both
-  /// happen only at the next refresh of the lease.
+  /// Begins to observe the other clients, so that notices are processed immediately. The observation also detects that
+  /// the primary client's process has ended. If the system has no file watches left, this client notices both only when
+  /// it next refreshes the lease.
   func beginSharing() {
     guard core?.isShared == true else { return }
     let hasCompany = core?.joinCompany { [weak self] in self?.submit { engine in engine.hearOthers() } } ?? false
@@ -55,13 +55,15 @@ extension SyncEngine {
     finishAll(.terminated)
   }
 
-  /// The number of clients that use the cache now, including this client, and whether this client has the streams.
+  /// The number of clients that currently use the cache, including this client, and whether this client runs the
+  /// streams.
   package func sharing() async -> (clients: Int, isPrimary: Bool)? {
     guard core != nil, let clients = core?.clientCount, let isPrimary = core?.isPrimary else { return nil }
     return (clients, isPrimary)
   }
 
-  /// Announces whether this client is in the foreground. A visible client is preferred for the streams.
+  /// Announces whether this client is in the foreground. A client in the foreground is preferred for running the
+  /// streams.
   package nonisolated func setVisibility(_ isVisible: Bool) {
     submit { engine in engine.transition { core in core.setVisibility(isVisible) } }
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// The state of one stream in the client.
+/// The state of one of the client's streams.
 ///
 ///     closed ──start──► starting ──opened──► open
 ///       ▲                  │                  │
@@ -21,7 +21,7 @@ package struct ClientStream: Sendable {
   package private(set) var epoch = StreamEpoch()
   package private(set) var lastError: RPCStatus?
   private var backoff = Backoff()
-  /// Whether the next start follows a failure and must wait.
+  /// Whether the last attempt failed, so that the next start must wait.
   private var isAfterFailure = false
 
   package init() {}
@@ -30,7 +30,7 @@ package struct ClientStream: Sendable {
   package var isOpen: Bool { phase == .open }
 
   /// - Returns: the delay before opening.
-  /// - Precondition: closed.
+  /// - Precondition: the stream is closed.
   package mutating func start(using generator: inout some RandomNumberGenerator) -> Duration {
     precondition(phase == .closed, "a stream was started twice (\(epoch))")
     phase = .starting
@@ -61,7 +61,7 @@ package struct ClientStream: Sendable {
     if status.code == .resourceExhausted { backoff.resetToMaximum() }
   }
 
-  /// Records that the client closed the stream; the next start is immediate.
+  /// Records that the client closed the stream. The next start has no delay.
   /// - Parameter keepingError: whether to keep the last failure.
   package mutating func stop(keepingError: Bool = false) {
     phase = .closed
@@ -71,15 +71,15 @@ package struct ClientStream: Sendable {
     backoff.reset()
   }
 
-  /// Abandons an attempt to open the stream, so that the next one is immediate.
-  /// - Returns: the attempt's epoch; `nil` without an attempt.
+  /// Abandons an attempt to open the stream, so that the next attempt has no delay.
+  /// - Returns: the epoch of the abandoned attempt; `nil` if there was none.
   mutating func skipBackoff() -> StreamEpoch? {
     guard phase == .starting else { return nil }
     defer { stop(keepingError: true) }
     return epoch
   }
 
-  /// Makes the next start immediate, because the failure concerned one write and not the stream.
+  /// Lets the next start happen without a delay, because the failure concerned one write and not the stream.
   package mutating func forgiveFailure() {
     lastError = nil
     isAfterFailure = false
@@ -89,7 +89,7 @@ package struct ClientStream: Sendable {
 
 package enum StreamKind: Hashable, Sendable, CaseIterable { case watch, write }
 
-/// Numbers the attempts to keep one stream open. A message from any other epoch than the current one comes from an
+/// Numbers the attempts to keep one stream open. A message from an epoch other than the current one comes from an
 /// abandoned stream and is dropped (S8).
 package struct StreamEpoch: Hashable, Comparable, Sendable, CustomStringConvertible {
   package private(set) var rawValue: Int
@@ -109,23 +109,23 @@ package struct Backoff: Hashable, Sendable {
   package static let maximum = Duration.seconds(60)
   private static let factor = 1.5
 
-  /// The next delay before jitter; zero for the first attempt.
+  /// The next delay, without jitter; zero for the first attempt.
   package private(set) var base = Duration.zero
   private let longest: Duration
 
-  /// - Parameter longest: the longest delay before jitter; by default the SDK's.
+  /// - Parameter longest: the maximum delay, without jitter; by default the SDK's.
   package init(longest: Duration = Self.maximum) { self.longest = longest }
 
-  /// Returns the delay of the present attempt, and increases the delay of the next one.
+  /// Returns the delay for this attempt, and increases the delay for the next attempt.
   package mutating func next(using generator: inout some RandomNumberGenerator) -> Duration {
     let delay = base == .zero ? .zero : base * Double.random(in: 0.5...1.5, using: &generator)
     base = min(max(base * Self.factor, Self.initial), longest)
     return delay
   }
 
-  /// Makes the next attempt immediate again after a success.
+  /// Resets the delay after a success, so that the next attempt is immediate.
   package mutating func reset() { base = .zero }
 
-  /// Makes the next delay the longest one, after `resource-exhausted`.
+  /// Sets the next delay to the maximum, after `resource-exhausted`.
   package mutating func resetToMaximum() { base = longest }
 }

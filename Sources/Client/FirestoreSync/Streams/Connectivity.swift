@@ -13,38 +13,39 @@ struct Connectivity: Sendable {
   var isUsed: Bool { use.isAllowed }
   var isEnabled: Bool { !use.isStopped(by: .disabledByUser) }
   var hasStorageFailed: Bool { use.isStopped(by: .storageFailed) }
-  /// Whether pending writes are held back.
+  /// Whether the client must not send pending writes.
   var holdsWrites: Bool { use.holdsWrites }
 
-  /// - Returns: whether the reason is new.
+  /// - Returns: whether this cause did not exist before.
   @discardableResult
   mutating func stop(by cause: NetworkUse.OfflineCause) -> Bool { use.stop(by: cause) }
 
-  /// - Returns: whether the reason existed.
+  /// - Returns: whether this cause existed.
   @discardableResult
   mutating func clear(_ cause: NetworkUse.OfflineCause) -> Bool { use.clear(cause) }
 
   // MARK: The backend
 
-  /// The last failure to reach the backend; `nil` after the backend has answered, or while it is not contacted.
+  /// The last failure to reach the backend; `nil` after the backend has answered, or while the client does not contact
+  /// it.
   var failure: RPCStatus? { use.failure }
 
   /// The online state of the watch stream, which determines the listeners' snapshots, as in the SDKs.
   var onlineState: OnlineState { tracker.state }
 
-  /// The online state of either stream.
+  /// The online state of the watch stream. If that state is unknown, a failure of either stream makes it offline.
   var stateOfEitherStream: OnlineState {
     tracker.state == .unknown && use.failure != nil ? .offline : tracker.state
   }
 
-  /// Records that a stream could not be opened, or ended before an answer.
+  /// Records that a stream could not be opened, or ended before the backend answered.
   mutating func failed(_ status: RPCStatus) { use.failed(status) }
 
-  /// Forgets the last failure: the backend has answered, or is no longer contacted.
+  /// Forgets the last failure, because the backend has answered or the client no longer contacts it.
   mutating func forgetFailure() { use.forgetFailure() }
 
   /// Changes the online state.
-  /// - Returns: the change to the timer for the watch stream's first answer.
+  /// - Returns: how to change the timer that waits for the watch stream's first answer.
   mutating func changeOnlineState(
     _ change: (inout OnlineStateTracker) -> OnlineStateTracker.TimerChange
   ) -> [SyncEffect] {
@@ -58,40 +59,41 @@ struct Connectivity: Sendable {
 
 /// The client's use of the network: the reasons not to use it, and the last failure to reach the backend.
 struct NetworkUse: Sendable {
-  /// A reason not to use the network. Without reasons, the network is used.
+  /// A reason not to use the network. The client uses the network if there are no reasons.
   enum OfflineCause: Hashable, Sendable {
     case disabledByUser
-    /// The store failed. Until it works again, the client must not receive messages that would have to be stored.
+    /// The store failed. Until the store works again, the client must not receive messages, because it could not store
+    /// their content.
     case storageFailed
     case userChanging
-    /// Another client that shares the cache has the streams.
+    /// Another client that shares the cache runs the streams.
     case secondary
   }
 
   private var causes: Set<OfflineCause> = []
-  /// The last failure to reach the backend. It remains until the backend answers, or the network or the user changes,
-  /// even while the client requests nothing.
+  /// The last failure to reach the backend. It is kept until the backend answers or the network setting or the user
+  /// changes, even while the client requests nothing.
   private(set) var failure: RPCStatus?
 
   var isAllowed: Bool { causes.isEmpty }
 
   func isStopped(by cause: OfflineCause) -> Bool { causes.contains(cause) }
 
-  /// Whether pending writes are held back. False if the only reason is that another client has the streams, because
-  /// that client sends them.
+  /// Whether the client must not send pending writes. False if the only reason is that another client runs the streams,
+  /// because that client sends the writes.
   var holdsWrites: Bool { !causes.isSubset(of: [.secondary]) }
 
-  /// - Returns: whether the reason is new.
+  /// - Returns: whether this cause did not exist before.
   @discardableResult
   mutating func stop(by cause: OfflineCause) -> Bool { causes.insert(cause).inserted }
 
-  /// - Returns: whether the reason existed.
+  /// - Returns: whether this cause existed.
   @discardableResult
   mutating func clear(_ cause: OfflineCause) -> Bool { causes.remove(cause) != nil }
 
   mutating func failed(_ status: RPCStatus) { failure = status }
 
-  /// Forgets the last failure: the backend has answered, or is no longer contacted.
+  /// Forgets the last failure, because the backend has answered or the client no longer contacts it.
   mutating func forgetFailure() { failure = nil }
 }
 
@@ -109,7 +111,7 @@ package struct OnlineStateTracker: Sendable {
 
   package init() {}
 
-  /// Records that an attempt to open the watch stream begins.
+  /// Records that the client begins to open the watch stream.
   package mutating func watchStreamStarted() -> TimerChange {
     guard failures == 0 else { return .none }
     state = .unknown
@@ -118,7 +120,8 @@ package struct OnlineStateTracker: Sendable {
     return .start
   }
 
-  /// Records that the attempt failed. If the state was online, it becomes unknown, not offline.
+  /// Records that the attempt to open the watch stream failed. If the state was online, it becomes unknown, not
+  /// offline.
   package mutating func watchStreamFailed() -> TimerChange {
     if state == .online {
       state = .unknown
@@ -137,7 +140,7 @@ package struct OnlineStateTracker: Sendable {
     state = .offline
   }
 
-  /// Sets the state for another reason: a message arrived, or the network was enabled or disabled.
+  /// Sets the online state because a message arrived, or because the network was enabled or disabled.
   package mutating func set(_ state: OnlineState) -> TimerChange {
     failures = 0
     self.state = state

@@ -6,29 +6,29 @@ package import FirestoreProtocol
 
 /// Collects the messages of one watch stream into one `RemoteEvent` per consistent snapshot (PROTOCOL §2.3).
 ///
-/// It owns the stream's messages since the last snapshot. The parameter `targets` of its calls returns a target with
-/// the keys of the last raised snapshot (S2). It returns `nil` for a target that is not wanted, or that has an unsent
-/// request.
+/// The aggregator owns the stream's messages since the last snapshot. The function `targets` that callers pass looks up
+/// a target, with the keys of the last raised snapshot (S2). It returns `nil` if the target is not wanted or has an
+/// unsent request.
 ///
-/// The cost of a snapshot is proportional to its changes. A target without separate messages follows the stream. An
-/// event has one position for all such targets (`RemoteEvent.Position`).
+/// The cost of a snapshot is proportional to its changes. A target that no message names follows the stream. An event
+/// contains one position for all such targets (`RemoteEvent.Position`).
 package struct WatchChangeAggregator: Sendable {
   package typealias Targets = (TargetID) -> WatchedTarget?
 
   private let database: DatabaseID
   private var states: [TargetID: WatchTargetState] = [:]
-  /// The targets that the messages since the last event name, and that the next event includes.
+  /// The targets that messages have named since the last event, and that the next event includes.
   private var news: Set<TargetID> = []
-  /// The targets that each event with a position includes: new targets until they have a position, and limbo
+  /// The targets that every event with a position includes: new targets that have no position yet, and limbo
   /// resolutions.
   private var named: Set<TargetID> = []
-  /// The document targets whose documents the next snapshot may prove to be missing.
+  /// The document targets whose documents may turn out to be missing in the next snapshot.
   private var undecided: Set<TargetID> = []
   private var position = RemoteEvent.Position(isFirst: true)
-  /// The last token for all targets, and the count of such tokens.
+  /// The last token that applied to all targets, and the number of such tokens so far.
   private var shared: (token: ResumeToken?, count: Int) = (nil, 0)
   private var documents: [DocumentKey: Document] = [:]
-  /// The targets of each document message in order, and the set of these targets.
+  /// The targets that each document message lists, in order, and the set of all these targets.
   private var mentions: [(key: DocumentKey, target: TargetID)] = []
   private var mentioned: Set<TargetID> = []
   private var mismatches: [TargetID: TargetPurpose] = [:]
@@ -40,7 +40,7 @@ package struct WatchChangeAggregator: Sendable {
 
   // MARK: Requests
 
-  /// Records that a request for the target is sent on the stream. From now on, a confirmation is outstanding (S5).
+  /// Records that a request for the target was handed to the stream, which now owes a confirmation (S5).
   /// - Parameter isWhole: whether the request is for all documents of the target, regardless of the cache.
   package mutating func requestHandedOut(_ id: TargetID, isWhole: Bool = false) {
     states[id, default: WatchTargetState()].responsesOwed += 1
@@ -56,11 +56,11 @@ package struct WatchChangeAggregator: Sendable {
     position.left.insert(id)
   }
 
-  /// Makes the next event with a position include a target that follows the stream, because a new view waits for the
-  /// position.
+  /// Makes the next event with a position include a target that follows the stream, because a new view is waiting for
+  /// the position.
   mutating func name(_ id: TargetID) { if states[id] != nil { named.insert(id) } }
 
-  /// Removes a target that the backend ended with an error. No more responses are outstanding.
+  /// Removes a target that the backend ended with an error. The stream then owes no more responses for the target.
   package mutating func forget(_ id: TargetID) {
     states[id] = nil
     leave(id)
@@ -106,7 +106,7 @@ package struct WatchChangeAggregator: Sendable {
     }
   }
 
-  /// The active targets of a message: the listed ones, or all if the list is empty.
+  /// The active targets that a message concerns: the listed targets, or all targets if the list is empty.
   private func concerned(_ ids: [TargetID], _ targets: Targets) -> [TargetID] {
     (ids.isEmpty ? Array(states.keys) : ids).filter { active($0, targets) != nil }
   }
@@ -128,7 +128,7 @@ package struct WatchChangeAggregator: Sendable {
     edit(&states.values[index])
   }
 
-  /// Applies a token for all targets.
+  /// Applies a token that applies to all targets.
   private mutating func advance(to token: ResumeToken, _ targets: Targets) {
     let count = shared.count + 1
     (shared, position.token) = ((token, count), token)
@@ -149,14 +149,14 @@ package struct WatchChangeAggregator: Sendable {
     for key in target.allKeys { remove(key, from: id, targets, as: nil) }
   }
 
-  /// Begins the state of a target that is confirmed or reset.
+  /// Starts the state of a target that the backend has confirmed or reset.
   private mutating func begin(_ id: TargetID) {
     states[id] = WatchTargetState(after: shared.count)
     news.remove(id)
     named.insert(id)
   }
 
-  /// Records the confirmation of a sent removal.
+  /// Records that the backend has confirmed a removal that was sent.
   mutating func confirmRemoval(of id: TargetID) {
     guard let state = states[id] else { return }
     leave(id)
@@ -192,7 +192,7 @@ package struct WatchChangeAggregator: Sendable {
     if let document { documents[key] = document }
   }
 
-  /// Resets the target: its documents count as removed unless they are sent again before the next snapshot.
+  /// Resets the target: its documents count as removed unless the backend sends them again before the next snapshot.
   private mutating func reset(_ id: TargetID, _ targets: Targets) {
     begin(id)
     guard let target = active(id, targets) else { return }
@@ -236,13 +236,13 @@ package struct WatchChangeAggregator: Sendable {
 
   // MARK: Snapshots
 
-  /// Whether the stream has reported since the last snapshot that the document is deleted, or belongs to a target.
+  /// Whether, since the last snapshot, the stream has reported that the document is deleted or belongs to a target.
   private func isKnown(_ key: DocumentKey) -> Bool {
     guard let document = documents[key] else { return false }
     return !document.exists || news.contains { states[$0]?.shows(key) ?? false }
   }
 
-  /// The documents whose messages list only targets other than these.
+  /// The documents that were reported only for targets other than these.
   private func documents(mentionedOutsideOf listening: Set<TargetID>) -> Set<DocumentKey> {
     // Returns early in the usual case, without limbo resolutions.
     if mentioned.isSubset(of: listening) { return [] }
@@ -252,8 +252,8 @@ package struct WatchChangeAggregator: Sendable {
     return keys
   }
 
-  /// Finds document targets that are current without their document. Such a document does not exist, unless another
-  /// target has just received it.
+  /// Finds document targets that are current although the backend has not sent their document. Such a document does not
+  /// exist, unless another target has just received it.
   private mutating func decide(at version: SnapshotVersion, _ targets: Targets) {
     var open: Set<TargetID> = []
     for id in undecided.union(news).sorted() {
@@ -274,7 +274,7 @@ package struct WatchChangeAggregator: Sendable {
     undecided = open
   }
 
-  /// Returns all changes since the last event, as one consistent change.
+  /// Returns all changes since the last event, combined into one consistent event.
   package mutating func takeEvent(at version: SnapshotVersion, targets: Targets) -> RemoteEvent {
     decide(at: version, targets)
     var changes: [TargetID: TargetChange] = [:]
@@ -305,8 +305,8 @@ package struct BloomFilter: Sendable {
   private let bitCount: UInt64
   private let hashCount: Int
 
-  /// - Throws: the problem of the bits: padding outside 0…7, a negative hash count, a hash count of zero with a bitmap,
-  ///   or padding without a bitmap.
+  /// - Throws: the reason why the bits are invalid: padding outside 0…7, a negative hash count, a hash count of zero
+  ///   with a bitmap, or padding without a bitmap.
   package init(_ bits: BloomFilterBits) throws(Invalid) {
     guard (0...7).contains(bits.padding) else { throw Invalid(description: "padding \(bits.padding) is not in 0…7") }
     guard bits.hashCount >= 0 else { throw Invalid(description: "hash count \(bits.hashCount) is negative") }
@@ -320,7 +320,7 @@ package struct BloomFilter: Sendable {
     hashCount = bits.hashCount
   }
 
-  /// A filter without bits contains nothing and cannot explain a difference.
+  /// Whether the filter has no bits. Such a filter contains nothing and cannot explain a difference.
   package var isEmpty: Bool { bitCount == 0 }
 
   /// - Parameter name: the full resource name, `projects/P/databases/D/documents/…`.

@@ -11,8 +11,8 @@ import FirestoreProtocol
 ///       ▲                  │                  │ ▲                                              │
 ///       └── stop, failed ──┴──────────────────┘ └──────────────────────────────────────────────┘
 ///
-/// Requests and messages belong to one stream and end with it; the targets remain. Callers must perform the effects
-/// that transitions return.
+/// Requests and messages belong to one stream and are dropped when that stream ends. The targets remain. Callers must
+/// perform the effects that transitions return.
 struct WatchPipeline: Sendable {
   /// Looks up the keys that the backend has confirmed for a target (S2).
   typealias Lookup = (TargetData) -> WatchedTarget
@@ -28,18 +28,19 @@ struct WatchPipeline: Sendable {
     aggregator = WatchChangeAggregator(database: database)
   }
 
-  /// The counts of the listeners' targets.
+  /// The document counts of the listeners' targets.
   var meters: [ReadMeter] { reads.meters(of: plan.targets.values) }
 
-  /// The numbers of a target's sent documents, and of cached documents that were not sent again.
+  /// The number of documents that the backend sent for a target, and the number of cached documents that it did not
+  /// have to send again.
   func meter(of id: TargetID) -> (sent: Int, kept: Int)? { reads.meter(of: id) }
 
-  /// The state of a wanted target on the present stream.
+  /// The state of a target on the current stream.
   func progress(of id: TargetID) -> TargetState.Progress {
     plan.watched(id) == nil ? .unasked : aggregator.progress(of: id)
   }
 
-  /// The number of outstanding responses to requests for a target (S5).
+  /// The number of responses for a target that the stream still owes (S5).
   func responsesOwed(_ id: TargetID) -> Int { aggregator.responsesOwed(id) }
 
   // MARK: Targets
@@ -52,7 +53,7 @@ struct WatchPipeline: Sendable {
     return [.cancel(.watchIdle), .wake(.watch)]
   }
 
-  /// Records that a view was added for a watched target. The view waits for the target's next position.
+  /// Records that a view was added for a watched target. The view is waiting for the target's next position.
   mutating func expectPosition(of id: TargetID) { aggregator.name(id) }
 
   mutating func drop(_ id: TargetID) -> [SyncEffect] {
@@ -74,9 +75,9 @@ struct WatchPipeline: Sendable {
   }
 
   /// Records that the backend ended a target. The client may have removed the target before the message arrived, and
-  /// may want the same target again. In that case only the earlier target has ended, and its removal will not be
-  /// confirmed.
-  /// - Returns: whether the target that is wanted now was rejected.
+  /// may want the same target again. In that case, only the earlier use of the target has ended, and the backend will
+  /// not confirm its removal.
+  /// - Returns: whether the backend rejected the target that is wanted now, and not an earlier use of it.
   mutating func ended(_ id: TargetID) -> Bool {
     if plan.forgetRemovalRequest(of: id) {
       aggregator.forget(id)
@@ -88,7 +89,7 @@ struct WatchPipeline: Sendable {
     return false
   }
 
-  /// Removes a target that the backend rejected, without a request.
+  /// Removes a target that the backend rejected. This requires no request to the backend.
   mutating func refused(_ id: TargetID) -> [SyncEffect] {
     plan.drop(id)
     aggregator.forget(id)
@@ -101,9 +102,9 @@ struct WatchPipeline: Sendable {
 
   // MARK: The stream
 
-  /// Whether there are targets, but no stream.
+  /// Whether a stream must be opened, because there are targets but no stream.
   var isDue: Bool { !stream.isStarted && !plan.isEmpty }
-  /// Whether there is a stream, but no targets.
+  /// Whether the stream is open although there are no targets.
   var isIdle: Bool { stream.isOpen && plan.isEmpty }
 
   mutating func start(using generator: inout some RandomNumberGenerator) -> SyncEffect {
@@ -113,7 +114,7 @@ struct WatchPipeline: Sendable {
   }
 
   /// Requests all targets on the new stream.
-  /// - Returns: `nil` for an old epoch (S8).
+  /// - Returns: `nil` if the epoch is an old one (S8).
   mutating func opened(in epoch: StreamEpoch) -> SyncEffect? {
     guard stream.opened(epoch) else { return nil }
     plan.streamOpened()
@@ -129,7 +130,7 @@ struct WatchPipeline: Sendable {
     return true
   }
 
-  /// Closes the stream; the next start is immediate.
+  /// Closes the stream. The next start has no delay.
   mutating func stop() -> [SyncEffect] {
     let epoch = stream.isStarted ? stream.epoch : nil
     stream.stop()
@@ -137,7 +138,7 @@ struct WatchPipeline: Sendable {
     return epoch.map { [.close(.watch, $0)] } ?? []
   }
 
-  /// Abandons a stream that is not open yet, so that it starts again without a backoff.
+  /// Abandons a stream that is not open yet, so that its next start has no delay.
   mutating func skipBackoff() -> [SyncEffect] { stream.skipBackoff().map { [.close(.watch, $0)] } ?? [] }
 
   private mutating func forgetMessages() {
@@ -147,7 +148,7 @@ struct WatchPipeline: Sendable {
 
   // MARK: Requests and messages
 
-  /// Returns the next request for the stream. From now on, a confirmation is outstanding (S5).
+  /// Returns the next request for the stream. The stream now owes a confirmation (S5).
   /// - Parameter stored: returns the stored position of a listener's target.
   mutating func takeRequest(
     in epoch: StreamEpoch, stored: (TargetID) -> TargetData?, _ watched: Lookup
@@ -170,27 +171,29 @@ struct WatchPipeline: Sendable {
     }
   }
 
-  /// Records that a message arrived.
-  /// - Returns: whether its epoch is the current one (S8).
+  /// Records that a message arrived on the stream.
+  /// - Returns: whether the message's epoch is the current one (S8).
   mutating func answered(in epoch: StreamEpoch) -> Bool {
     guard epoch == stream.epoch, stream.isOpen else { return false }
     stream.succeeded()
     return true
   }
 
-  /// Adds a message to the next event. Includes a target only after all of its outstanding responses have arrived (S5).
+  /// Adds a message to the next event. The event includes a target only after all responses that the stream owes for it
+  /// have arrived (S5).
   /// - Throws: `internal` for a message that violates the protocol; the stream must be closed.
   mutating func receive(_ change: WatchChange, _ watched: Lookup) throws(RPCStatus) {
     try aggregator.receive(change) { id in plan.watched(id).map(watched) }
     reads.receive(change)
   }
 
-  /// Returns all changes since the last event, as one consistent event.
+  /// Returns all changes since the last event, combined into one consistent event.
   mutating func takeEvent(at version: SnapshotVersion, _ watched: Lookup) -> RemoteEvent {
     aggregator.takeEvent(at: version) { id in plan.watched(id).map(watched) }
   }
 
-  /// Records that an event is stored. Updates the positions of its targets, and requests mismatched targets again.
+  /// Records that the store has applied an event. Updates the positions of its targets, and requests mismatched targets
+  /// again.
   mutating func applied(_ event: RemoteEvent) -> [SyncEffect] {
     for (id, change) in event.targetChanges {
       if let token = change.resumeToken { plan.update(id, token: token, at: event.version) }
@@ -203,20 +206,20 @@ struct WatchPipeline: Sendable {
   }
 }
 
-/// Counts the documents of the watch stream, by target.
+/// Counts the documents that the watch stream sends, by target.
 struct ReadMeters: Sendable {
   private struct Entry {
     var sent = 0
     var kept = 0
-    /// The counts of cached documents and of documents sent before, at the start of a resumption. `nil` when the
-    /// resumed target is current.
+    /// The count of cached documents and the count of documents already sent, both at the start of a resumption. `nil`
+    /// once the resumed target is current.
     var resumption: (had: Int, sentBefore: Int)?
   }
 
   private var entries: [TargetID: Entry] = [:]
 
-  /// Records that a request for the target is sent.
-  /// - Parameter had: the count of its cached documents, for a resumed target.
+  /// Records that a request for the target was sent.
+  /// - Parameter had: for a resumed target, the count of its cached documents; otherwise `nil`.
   mutating func requested(_ id: TargetID, resumingWith had: Int?) {
     var entry = entries[id] ?? Entry()
     entry.resumption = had.map { ($0, entry.sent) }
@@ -245,10 +248,11 @@ struct ReadMeters: Sendable {
 
   mutating func forget(_ id: TargetID) { entries[id] = nil }
 
-  /// The numbers of a target's sent documents, and of cached documents that were not sent again.
+  /// The number of documents that the backend sent for a target, and the number of cached documents that it did not
+  /// have to send again.
   func meter(of id: TargetID) -> (sent: Int, kept: Int)? { entries[id].map { ($0.sent, $0.kept) } }
 
-  /// The counts of the listeners' targets.
+  /// The document counts of the listeners' targets.
   func meters(of targets: some Sequence<TargetData>) -> [ReadMeter] {
     targets.filter { $0.purpose != .limboResolution }.compactMap { data in
       entries[data.id].map { ReadMeter(target: data.target, sent: $0.sent, kept: $0.kept) }

@@ -3,15 +3,15 @@ package import FirestoreLocal
 import FirestoreModel
 package import FirestoreProtocol
 
-/// The targets to watch, and the requests for them that are still unsent on the open stream.
+/// The targets to watch, and the requests for them that have not yet been sent on the open stream.
 ///
-/// Requests are taken one by one. The waiting requests for a target are combined: it is added, removed, or removed and
-/// added again. The plan's size is therefore bounded by the number of targets.
+/// Requests are taken one by one. The waiting requests for a target are combined into one of three: add it, remove it,
+/// or remove it and add it again. The plan's size is therefore bounded by the number of targets.
 package struct WatchPlan: Sendable {
   private struct Request: Sendable {
     var removes: Bool
     var adds: TargetPurpose?
-    /// Whether the target is sent without a position, because its documents did not match.
+    /// Whether the target is requested without a position, because its documents did not match.
     var startsOver = false
   }
 
@@ -21,8 +21,8 @@ package struct WatchPlan: Sendable {
   }
 
   /// The wanted targets, each with the last position that the backend sent for it. For listeners' targets, the store
-  /// may have a newer position that it took from the watch stream. A target with mismatched documents has no position
-  /// in either place.
+  /// may already have a newer position. A target with mismatched documents has a position neither here nor in the
+  /// store.
   package private(set) var targets: [TargetID: TargetData] = [:]
   private var requests: [TargetID: Request] = [:]
   private var order: [TargetID] = []
@@ -31,7 +31,7 @@ package struct WatchPlan: Sendable {
   package var count: Int { targets.count }
   package var hasRequests: Bool { !requests.isEmpty }
 
-  /// The target, if it is wanted and all its requests have been sent on the stream.
+  /// The target, if it is wanted and the stream has sent all requests for it. Otherwise `nil`.
   package func watched(_ id: TargetID) -> TargetData? { requests[id] == nil ? targets[id] : nil }
 
   package func wants(_ id: TargetID) -> Bool { targets[id] != nil }
@@ -83,8 +83,8 @@ package struct WatchPlan: Sendable {
     return true
   }
 
-  /// Requests a target with mismatched documents again, without a position. The old position is discarded. Otherwise,
-  /// if the stream broke before the new position is known, the target would resume from a wrong state.
+  /// Requests a target with mismatched documents again, without a position. Discards the old position, because the
+  /// target would otherwise resume from a wrong state if the stream broke before a new position arrives.
   mutating func requestAgain(_ id: TargetID, for purpose: TargetPurpose) {
     guard targets[id] != nil else { return }
     targets[id]?.resumeToken = nil
@@ -101,7 +101,7 @@ package struct WatchPlan: Sendable {
     edit(&requests[id, default: Request(removes: false)])
   }
 
-  /// Returns the next request, which now counts as sent.
+  /// Returns the next request, and marks it as sent.
   mutating func takeNext() -> Next? {
     while let id = order.first, let next = requests[id] {
       if next.removes {

@@ -4,21 +4,20 @@ package import FirestoreModel
 package import FirestoreProtocol
 package import FirestoreQuery
 
-/// The information about a target that the aggregator needs.
 package struct WatchedTarget: Sendable {
-  /// The one document of a document target.
+  /// The document of a document target; `nil` for any other target.
   package var document: DocumentKey?
   package var purpose: TargetPurpose
   /// The keys that the backend had confirmed in the last raised snapshot (S2).
   private let keys: Set<DocumentKey>
-  /// The keys of further views. A target has only one view, unless two queries mirror each other.
+  /// The keys that each further view has. A target has only one view, unless two queries mirror each other.
   private let otherKeys: [Set<DocumentKey>]
 
   package init(target: Target, purpose: TargetPurpose, syncedKeys: [Set<DocumentKey>]) {
     self.init(target, purpose, syncedKeys.first ?? [], Array(syncedKeys.dropFirst()))
   }
 
-  /// Must not allocate memory, because it is called for each message.
+  /// Creates the value. Must not allocate memory, because it is called for each message.
   init(_ target: Target, _ purpose: TargetPurpose, _ keys: Set<DocumentKey>, _ otherKeys: [Set<DocumentKey>] = []) {
     document = target.isDocumentTarget ? DocumentKey(target.path) : nil
     self.purpose = purpose
@@ -40,12 +39,12 @@ package struct WatchedTarget: Sendable {
 struct WatchTargetState: Sendable {
   enum Change: Hashable, Sendable { case added, modified, removed }
 
-  /// The number of outstanding confirmations of ADD or REMOVE. All other messages about the target are ignored until
-  /// they arrive.
+  /// The number of confirmations of ADD or REMOVE that the stream still owes. Until they arrive, all other messages
+  /// about the target are ignored.
   var responsesOwed = 0
-  /// Whether the last request was for all documents of the target.
+  /// Whether the last request was for all of the target's documents.
   var isWhole = false
-  /// The keys of added, modified and removed documents; each is in one set at most.
+  /// The keys of added, modified and removed documents. Each key is in at most one of the sets.
   private var added: Set<DocumentKey> = []
   private var modified: Set<DocumentKey> = []
   private var removed: Set<DocumentKey> = []
@@ -53,8 +52,7 @@ struct WatchTargetState: Sendable {
   var isCurrent = false
   /// Whether the next event includes the target, because a message named it.
   var isNamed = false
-  /// The count of shared tokens that this state has applied, or that preceded it. A shared token applies to all
-  /// targets.
+  /// The number of shared tokens, which apply to all targets, that came before this state or that it has applied.
   private var sharedTokens: Int
 
   /// - Parameter tokens: the count of shared tokens so far.
@@ -67,7 +65,7 @@ struct WatchTargetState: Sendable {
     if let token { resumeToken = token }
   }
 
-  /// Applies the last shared token, unless the state has already applied it.
+  /// Applies the last shared token, unless this state has already applied it.
   mutating func follow(_ token: ResumeToken?, _ count: Int) {
     if count > sharedTokens { update(token) }
     sharedTokens = count
@@ -90,7 +88,7 @@ struct WatchTargetState: Sendable {
     }
   }
 
-  /// Removes a key. Skips empty sets, because most snapshots only add or only change documents.
+  /// Removes a key. Skips empty sets, which are common because most snapshots only add or only change documents.
   @inline(__always)
   private static func drop(_ key: DocumentKey, from keys: inout Set<DocumentKey>) {
     if !keys.isEmpty { keys.remove(key) }
@@ -105,7 +103,7 @@ struct WatchTargetState: Sendable {
     Self.drop(key, from: &removed)
   }
 
-  /// Returns the change to report. Afterwards, the state is empty, except for the token and `isCurrent`.
+  /// Returns the change to report. After the call, the state is empty except for the token and `isCurrent`.
   mutating func takeChange() -> TargetChange {
     let change = TargetChange(
       resumeToken: resumeToken, isCurrent: isCurrent, added: added, modified: modified, removed: removed)

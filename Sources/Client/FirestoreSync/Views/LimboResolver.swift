@@ -3,8 +3,9 @@ import FirestoreLocal
 package import FirestoreModel
 package import FirestoreProtocol
 
-/// Looks up documents in limbo, which a view shows although the backend did not list them. Lookups start in order,
-/// without duplicates, and at most `maximum` run at a time. Resolutions have odd target ids that are never reused.
+/// Looks up documents in limbo, which a view shows although the backend did not list them. Each document has only one
+/// lookup, lookups start in order, and at most `maximum` run at a time. Lookups have odd target ids, which are never
+/// reused.
 package struct LimboResolver: Sendable {
   private struct Resolution: Sendable {
     var key: DocumentKey
@@ -43,8 +44,8 @@ package struct LimboResolver: Sendable {
     if targetOfKey[key] == nil { waiting.append(key) }
   }
 
-  /// Records that the document is no longer in limbo for the view.
-  /// - Returns: the resolution that no view needs any more.
+  /// Records that the document is no longer in limbo for this view.
+  /// - Returns: the resolution, if no view needs it any more; otherwise `nil`.
   mutating func remove(_ key: DocumentKey, for view: ViewID) -> TargetID? {
     keysOfView[view]?.remove(key)
     interest[key]?.remove(view)
@@ -69,7 +70,7 @@ package struct LimboResolver: Sendable {
     targetOfKey[key] = nil
   }
 
-  /// Records whether the backend has the document.
+  /// Records whether the backend has sent the document.
   mutating func receive(_ change: TargetChange, for resolution: TargetID) {
     if !change.added.isEmpty || !change.modified.isEmpty {
       resolutions[resolution]?.hasReceivedDocument = true
@@ -78,7 +79,7 @@ package struct LimboResolver: Sendable {
     }
   }
 
-  /// Starts waiting resolutions up to the maximum.
+  /// Starts waiting resolutions until the maximum is reached.
   mutating func start() -> [(id: TargetID, key: DocumentKey)] {
     var started: [(TargetID, DocumentKey)] = []
     while targetOfKey.count < maximum, let key = waiting.popFirst() {
@@ -94,7 +95,7 @@ package struct LimboResolver: Sendable {
 
 /// A queue of keys without duplicates; any key can be removed in constant time.
 private struct WaitingList: Sendable {
-  /// The queue. Removed tickets remain in it and are skipped later.
+  /// The queue. It still contains removed tickets, which are skipped later.
   private var queue: [(ticket: Int, key: DocumentKey)] = []
   private var head = 0
   private var tickets: [DocumentKey: Int] = [:]

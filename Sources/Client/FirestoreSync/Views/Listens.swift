@@ -6,7 +6,7 @@ import FirestoreProtocol
 import FirestoreQuery
 
 /// The queries with listeners: their views, the listeners of each view, and the lookups of documents in limbo. A view
-/// has its listeners and lookups until it is closed.
+/// keeps its listeners and lookups until it is closed.
 struct Listens: Sendable {
   private(set) var views = ViewTable()
   private(set) var listeners = ListenerTable()
@@ -16,7 +16,7 @@ struct Listens: Sendable {
 
   // MARK: Targets
 
-  /// The strongest interest of the target's listeners; `nil` without listeners.
+  /// The strongest interest that a listener of the target has; `nil` if there are no listeners.
   func interest(in target: TargetID) -> TargetInterest? {
     let ids = views.ids(of: target)
     if ids.contains(where: { listeners.needsBackend($0) }) { return .backend }
@@ -31,7 +31,7 @@ struct Listens: Sendable {
     Set(views.ids.filter { listeners.needsBackend($0) }.compactMap { views.target(of: $0) })
   }
 
-  /// The target for the aggregator, with the keys that the backend confirmed (S2).
+  /// Describes a target for the aggregator, with the keys that the backend confirmed (S2).
   func watched(_ data: TargetData) -> WatchedTarget {
     if let keys = limbo.syncedKeys(of: data.id) { return WatchedTarget(data.target, data.purpose, keys) }
     let ids = views.ids(of: data.id)
@@ -47,8 +47,8 @@ struct Listens: Sendable {
   /// Changes a view in place.
   mutating func update<Result>(_ id: ViewID, _ body: (inout View) -> Result) -> Result? { views.update(id, body) }
 
-  /// Removes a view with its listeners.
-  /// - Returns: the listeners, which have ended, and the lookups that no view needs any more.
+  /// Removes a view together with its listeners.
+  /// - Returns: the removed listeners, and the lookups that no view needs any more.
   mutating func close(_ id: ViewID) -> (listeners: [ListenerID], lookups: [TargetID]) {
     views.remove(id)
     return (listeners.removeAll(of: id), limbo.removeAll(for: id))
@@ -72,7 +72,7 @@ struct Listens: Sendable {
     listeners.show(snapshot, of: view, state, &raised)
   }
 
-  /// Marks views as unwatched. They now show the cache's documents.
+  /// Marks views as unwatched. From now on, they show the documents in the cache.
   /// - Returns: the snapshots for the listeners.
   mutating func becomeUnwatched(_ ids: [ViewID], _ state: OnlineState) -> [SnapshotDelivery] {
     var raised: [SnapshotDelivery] = []
@@ -111,7 +111,7 @@ struct Listens: Sendable {
     for id in views.ids { _ = views.update(id) { $0.stopTrackingLimbo() } }
   }
 
-  /// Records which documents are now in limbo for a view, and which are no longer in limbo.
+  /// Records which documents have come into limbo for a view, and which are no longer in limbo.
   /// - Returns: the lookups that no view needs any more.
   mutating func track(_ outcome: View.Outcome, of view: ViewID) -> [TargetID] {
     let lookups = outcome.noLongerInLimbo.compactMap { limbo.remove($0, for: view) }
@@ -129,13 +129,13 @@ struct Listens: Sendable {
   /// Ends a lookup that the backend rejected. The document remains in limbo for the views.
   mutating func lookupRefused(_ id: TargetID) { limbo.refused(id) }
 
-  /// Records which looked-up documents the backend has.
+  /// Records which of the looked-up documents exist on the backend.
   mutating func lookupsReceived(_ event: RemoteEvent) {
     for (id, change) in event.targetChanges { limbo.receive(change, for: id) }
   }
 }
 
-/// The listeners of each view, and the snapshots for each of them (SEMANTICS §3).
+/// The listeners of each view, and the snapshots that each listener receives (SEMANTICS §3).
 struct ListenerTable: Sendable {
   private struct Listener: Sendable {
     let id: ListenerID
@@ -146,7 +146,7 @@ struct ListenerTable: Sendable {
 
   struct Removal: Sendable {
     var view: ViewID
-    /// Whether the view has no listeners left.
+    /// Whether the removed listener was the last one of its view.
     var wasLast: Bool
   }
 
@@ -163,14 +163,14 @@ struct ListenerTable: Sendable {
 
   func contains(_ id: ListenerID) -> Bool { viewOf[id] != nil }
 
-  /// All listeners, ascending by id.
+  /// All listeners, in ascending order of their ids.
   var all: [(id: ListenerID, view: ViewID, options: ListenerOptions, hasRaisedInitialEvent: Bool)] {
     listeners.flatMap { view, listeners in
       listeners.map { (id: $0.id, view: view, options: $0.options, hasRaisedInitialEvent: $0.hasRaisedInitialEvent) }
     }.sorted { $0.id < $1.id }
   }
 
-  /// - Parameter snapshot: the present state of the view.
+  /// - Parameter snapshot: the current state of the view.
   /// - Returns: the first snapshot, if the listener must receive it now.
   mutating func add(
     _ id: ListenerID, to view: ViewID, _ options: ListenerOptions, showing snapshot: ViewSnapshot, _ state: OnlineState
@@ -206,7 +206,7 @@ struct ListenerTable: Sendable {
     listeners[view]?.modifyEach { Self.show(snapshot, to: &$0, state, &raised) }
   }
 
-  /// Delivers first snapshots that were not due in the old online state.
+  /// Delivers those first snapshots that were not due in the old online state.
   mutating func onlineStateChanged(
     to state: OnlineState, of view: ViewID, showing snapshot: @autoclosure () -> ViewSnapshot
   ) -> [SnapshotDelivery] {

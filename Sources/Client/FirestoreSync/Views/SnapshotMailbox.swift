@@ -2,8 +2,8 @@
 package import FirestoreModel
 import Synchronization
 
-/// A mailbox of one or a few snapshots for a single reader. When it is full, the next snapshot is merged with the
-/// newest unread one. No change is lost, and the mailbox does not grow.
+/// A mailbox that holds one or a few unread snapshots for a single reader. When it is full, the next snapshot is merged
+/// with the newest unread one. No change is lost, and the mailbox does not grow.
 package final class SnapshotMailbox: Sendable {
   package enum Element: Sendable {
     case snapshot(ViewSnapshot)
@@ -17,7 +17,7 @@ package final class SnapshotMailbox: Sendable {
     var reader: CheckedContinuation<Element?, Never>?
     var settlers: [CheckedContinuation<Void, Never>] = []
 
-    /// Whether the reader has read everything so far and waits for more, or has ended.
+    /// Whether the reader has read everything so far and is waiting for more, or has ended.
     var isSettled: Bool { isFinished || (reader != nil && unread.isEmpty && failure == nil) }
 
     mutating func takeSettlers() -> [CheckedContinuation<Void, Never>] {
@@ -26,7 +26,7 @@ package final class SnapshotMailbox: Sendable {
       return settlers
     }
 
-    /// The next element for a reader; `.none` means that it must wait.
+    /// The next element for a reader; `.none` means that the reader must wait.
     mutating func take() -> Element?? {
       if !unread.isEmpty { return .some(.snapshot(unread.removeFirst())) }
       if let status = failure {
@@ -41,13 +41,13 @@ package final class SnapshotMailbox: Sendable {
   private let state = Mutex(State())
   private let capacity: Int
 
-  /// - Parameter capacity: the number of unread snapshots before merging; at least one.
+  /// - Parameter capacity: the maximum number of unread snapshots; at least one. Beyond it, snapshots are merged.
   package init(capacity: Int = 1) { self.capacity = max(1, capacity) }
 
   /// Waits for the next element; `nil` after `finish()`, after cancellation, and after a failure has been read.
   ///
-  /// Runs on the caller's actor. Therefore a snapshot arrives in order with other messages to that actor, such as the
-  /// client's status.
+  /// This function runs on the caller's actor. Therefore snapshots and other messages to that actor, such as the
+  /// client's status, arrive in order.
   package nonisolated(nonsending) func next() async -> Element? {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
@@ -66,7 +66,7 @@ package final class SnapshotMailbox: Sendable {
     }
   }
 
-  /// Ends the mailbox immediately; unread elements are dropped.
+  /// Ends the mailbox immediately and drops unread elements.
   package func finish() {
     let (reader, settled) = state.withLock { state in
       (state.isFinished, state.unread, state.failure) = (true, [], nil)
@@ -76,7 +76,8 @@ package final class SnapshotMailbox: Sendable {
     reader?.resume(returning: nil)
   }
 
-  /// Returns when the reader has read everything that is in the mailbox now and waits for more, or has ended.
+  /// Returns when the reader has read everything that is in the mailbox at the time of the call and is waiting for
+  /// more, or has ended.
   package func settle() async {
     await withCheckedContinuation { continuation in
       let isSettled = state.withLock { state in
@@ -87,7 +88,7 @@ package final class SnapshotMailbox: Sendable {
     }
   }
 
-  /// Adds a snapshot; merges it with the newest unread one if the mailbox is full.
+  /// Adds a snapshot. If the mailbox is full, merges the snapshot with the newest unread one.
   package func put(_ snapshot: ViewSnapshot) {
     update { state in
       if state.unread.count < capacity {

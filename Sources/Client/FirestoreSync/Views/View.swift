@@ -5,29 +5,29 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
 
-/// The incrementally maintained result of one query. The cost of a change depends on the size of the change, not of the
-/// result.
+/// The incrementally maintained result of one query. The cost of a change depends on the size of the change, not on the
+/// size of the result.
 struct View: Sendable {
-  /// The acknowledged write that a document waits for, with the commit's version.
+  /// The acknowledged write whose result a document is waiting for, with the commit's version.
   struct HeldBack: Sendable {
     var version: SnapshotVersion
     var batch: BatchID
   }
 
-  /// A pending step to a new set of documents.
+  /// A pending change of the view to a new set of documents.
   struct Step: Sendable {
     fileprivate(set) var documents: DocumentSet
     fileprivate(set) var changes = DocumentChangeSet()
     fileprivate(set) var departed: [DocumentKey: Document] = [:]
     fileprivate(set) var mutatedKeys: DocumentKeySet
-    /// The documents whose position may have changed; may contain duplicates.
+    /// The documents whose position may have changed. May contain duplicates.
     fileprivate(set) var touched: [DocumentKey] = []
     fileprivate(set) var heldBack: [DocumentKey: HeldBack]
     /// The acknowledged batches whose results the step shows.
     fileprivate(set) var shown: Set<BatchID> = []
-    /// Whether a document left a full limit, so that another one from the store may replace it.
+    /// Whether a document left a full limit, so that another document from the store may take its place.
     fileprivate(set) var needsRefill = false
-    /// Whether the step fills an empty view: all of its documents were added, and `changes` does not list them.
+    /// Whether the step fills an empty view. If so, all documents were added, and `changes` does not list them.
     fileprivate(set) var isFilling = false
     /// The added documents in query order, if nothing else changed and the view already contains them.
     fileprivate(set) var inserted: [Document]?
@@ -41,30 +41,30 @@ struct View: Sendable {
   var query: Query { viewed.query }
   private var target: Target { viewed.target }
   private(set) var documents: DocumentSet
-  /// The documents that the backend listed, as of the last snapshot (S2).
+  /// The documents that the backend listed as of the last snapshot (S2).
   private(set) var syncedKeys: Set<DocumentKey>
   private(set) var mutatedKeys: DocumentKeySet = []
-  /// The documents with an acknowledged write. The view shows its result only when the backend's version arrives.
+  /// The documents with an acknowledged write whose result the view does not show until the backend's version arrives.
   private var heldBack: [DocumentKey: HeldBack] = [:]
-  /// The held-back documents whose version should have arrived.
+  /// The held-back documents whose version should have arrived by now.
   private var overdue: Set<DocumentKey> = []
-  /// Documents shown although the backend did not list them.
+  /// Documents that the view shows although the backend did not list them.
   private(set) var limboKeys: Set<DocumentKey> = []
   private(set) var hasCachedResults: Bool
   /// Whether the backend reported the target as complete, and the client has not gone offline since.
   private var isCurrent = false
-  /// Whether the view is current, and the backend listed every document shown.
+  /// Whether the view is current and the backend listed every document that the view shows.
   private(set) var isSynced = false
-  /// Whether `limboKeys` was not updated because the view was not current.
+  /// Whether `limboKeys` is outdated, because it was not updated while the view was not current.
   private var isLimboStale = true
-  /// Whether the view tracks its documents in limbo. If another client tracks them, the view is current when that
-  /// client's view is in sync.
+  /// Whether the view itself tracks its documents in limbo. If another client tracks them, this view becomes current
+  /// when that client's view is in sync.
   var tracksLimbo = true
   private var readTime: SnapshotVersion?
 
-  /// A view of the cached documents.
+  /// Creates a view from the cached documents.
   /// - Parameters:
-  ///   - result: the matching documents, without duplicates, inside and outside the limit.
+  ///   - result: the matching documents, without duplicates, both within and beyond the limit.
   ///   - hints: the order hints of the documents' ids, if known.
   ///   - readTime: the read time of the cached result, if the target was ever in sync.
   init(
@@ -83,7 +83,7 @@ struct View: Sendable {
     mutatedKeys = DocumentKeySet(documents.keysWithLocalMutations)
   }
 
-  /// A snapshot of the present state, without changes.
+  /// A snapshot of the current state, without changes.
   func snapshot(causes: [SnapshotCause]) -> ViewSnapshot {
     ViewSnapshot(
       viewed, documents: documents, oldDocuments: documents, changes: [], mutatedKeys: mutatedKeys,
@@ -102,11 +102,13 @@ struct View: Sendable {
     isLimboStale && isCurrent || !documents.isEmpty && documents.contains(key)
   }
 
-  /// Computes the effect of changed documents on the view.
+  /// Computes how changed documents affect the view.
   /// - Parameters:
   ///   - changed: the changed documents, without duplicates.
-  ///   - isMatch: whether the only document matches the query, ignoring the limit; `nil` if unknown.
-  ///   - previous: a step that needed a refill, to be continued with the store's result for the whole query.
+  ///   - isMatch: whether the changed document, if there is only one, matches the query, ignoring the limit; `nil` if
+  ///     unknown.
+  ///   - previous: an earlier step that needed a refill. This step continues it with the store's result for the whole
+  ///     query.
   ///   - acknowledged: the write to these documents that the backend committed.
   func step(
     _ changed: [Document], isMatch: Bool? = nil, after previous: Step? = nil, acknowledged: BatchID? = nil
@@ -129,11 +131,11 @@ struct View: Sendable {
     return step
   }
 
-  /// The minimum number of documents for which sorting is faster than finding each position.
+  /// The minimum number of documents for which sorting is faster than finding the position of each one.
   private static let many = 32
 
-  /// The step of an empty view to many documents.
-  /// - Returns: `nil` for a view that is not empty, or for few documents.
+  /// The step that fills an empty view with many documents.
+  /// - Returns: `nil` if the view is not empty, or if the documents are few.
   private func filling(with changed: [Document]) -> Step? {
     guard changed.count >= Self.many, documents.isEmpty, heldBack.isEmpty, viewed.query.limit == nil else { return nil }
     var step = emptyStep
@@ -144,9 +146,10 @@ struct View: Sendable {
     return step
   }
 
-  /// The step for many new documents, for example when a backend sends a large result in parts. They are inserted into
-  /// the view in place. With a copy of the previous set, every part of the set that receives documents would be copied.
-  /// - Returns: `nil`, without any change, if other documents change as well.
+  /// The step for many new documents, for example when a backend sends a large result in parts. The documents are
+  /// inserted into the view in place. If a copy of the previous set existed, every part of the set that receives
+  /// documents would have to be copied.
+  /// - Returns: `nil`, without any change to the view, if other documents change as well.
   private mutating func inserting(_ changed: [Document], _ news: Update) -> Step? {
     guard changed.count >= Self.many, let listed = news.target?.added, listed.count > changed.count / 2,
       !documents.isEmpty, heldBack.isEmpty, viewed.query.limit == nil
@@ -164,12 +167,12 @@ struct View: Sendable {
     return step
   }
 
-  /// The documents with an acknowledged write whose result the backend has not sent.
+  /// The documents with an acknowledged write whose result the backend has not sent yet.
   var heldBackKeys: [DocumentKey] { heldBack.keys.sorted() }
 
-  /// The step that shows the stored results of acknowledged writes. It is for a view without a watched target, where
-  /// the backend's versions may never arrive.
-  /// - Parameter documents: the stored documents of `heldBackKeys`.
+  /// The step that shows the stored results of acknowledged writes. Used for a view whose target is not watched,
+  /// because the backend's versions may then never arrive.
+  /// - Parameter documents: the documents with the keys `heldBackKeys`, as stored.
   func releasing(_ documents: [Document]) -> Step {
     var step = emptyStep
     step.shown = Set(heldBack.values.map(\.batch))
@@ -181,15 +184,15 @@ struct View: Sendable {
 
   private var emptyStep: Step { Step(documents: documents, mutatedKeys: mutatedKeys, heldBack: heldBack) }
 
-  /// Whether the limit may be full only because of pending writes: it contains documents that the backend has not
-  /// listed for this query or would order differently. Documents beyond the limit may enter the result when these
-  /// writes are rejected or the user changes. Until then they are not shown, so they are not in limbo.
+  /// Whether the limit may be full only because of pending writes. If so, it contains documents that the backend has
+  /// not listed for this query or would order differently. Documents beyond the limit may enter the result when these
+  /// writes are rejected or the user changes. Until then, the view does not show them, so they are not in limbo.
   var hidesDocuments: Bool {
     guard let limit = viewed.query.limit, documents.count == limit else { return false }
     return !mutatedKeys.isEmpty || !documents.allSatisfy { syncedKeys.contains($0.key) }
   }
 
-  /// The last document inside a full limit.
+  /// The last document within a full limit.
   private func limitEdge(of documents: DocumentSet) -> Document? {
     guard let limit = viewed.query.limit, documents.count == limit else { return nil }
     return viewed.query.limitType == .first ? documents.last : documents.first
@@ -249,14 +252,15 @@ struct View: Sendable {
 
   // MARK: Sharing
 
-  /// Applies a step to the stored documents, and the keys that the backend listed according to the store.
+  /// Applies a step that changes the view to the stored documents, and sets the keys that, according to the store, the
+  /// backend listed.
   mutating func synchronise(_ step: Step, syncedKeys keys: Set<DocumentKey>, causes: [SnapshotCause]) -> Outcome {
     syncedKeys = keys
     isLimboStale = true
     return take(step, Update(causes: causes))
   }
 
-  /// Stops tracking documents in limbo, because another client now has the streams and determines whether the view is
+  /// Stops tracking documents in limbo, because another client now runs the streams and determines whether the view is
   /// in sync.
   mutating func stopTrackingLimbo() {
     tracksLimbo = false
@@ -267,8 +271,8 @@ struct View: Sendable {
   }
 
   /// Whether the view must process the backend's next snapshot even if it changes neither the view's documents nor its
-  /// target. The snapshot may show that a held-back version will not arrive, or the view must check all of its
-  /// documents for limbo.
+  /// target. This is the case if the snapshot may show that a held-back version will not arrive, or if the view must
+  /// check all of its documents for limbo.
   var waitsForSnapshot: Bool { !heldBack.isEmpty || isLimboStale && isCurrent }
 
   // MARK: Taking a step
@@ -343,22 +347,22 @@ struct View: Sendable {
     return outcome
   }
 
-  /// Makes the view not current when the client went offline.
+  /// Makes the view not current, because the client went offline.
   mutating func wentOffline(causes: [SnapshotCause]) -> ViewSnapshot? {
     guard isCurrent else { return nil }
     isCurrent = false
     return take(emptyStep, Update(causes: causes)).snapshot
   }
 
-  /// Makes the view not current, because no client watches its target any more. None of its documents are in limbo any
-  /// more.
+  /// Makes the view not current, because no client watches its target any more. After that, none of the view's
+  /// documents are in limbo.
   mutating func becomeUnwatched() -> ViewSnapshot? {
     limboKeys = []
     overdue = []
     return wentOffline(causes: [])
   }
 
-  /// Makes a new view current, like the other view of its target.
+  /// Makes a new view current, because the other view of its target is current.
   mutating func becomeCurrent(token: ResumeToken?) -> Outcome {
     take(emptyStep, Update(TargetChange(resumeToken: token, isCurrent: true), causes: []))
   }
@@ -378,15 +382,15 @@ struct View: Sendable {
     }
   }
 
-  /// - Returns: documents whose write was committed before this snapshot of the backend, but that the backend does not
-  ///   list. Their versions will not arrive without a lookup.
+  /// - Returns: the documents whose write was committed before this snapshot of the backend, but which the backend does
+  ///   not list. Their versions will not arrive unless the client looks them up.
   private func unlisted(at version: SnapshotVersion?) -> [DocumentKey] {
     guard let version, !heldBack.isEmpty else { return [] }
     return heldBack.lazy.filter { $0.value.version <= version && !syncedKeys.contains($0.key) }.map(\.key)
   }
 
-  /// Whether the document must be looked up. A local write may be the reason why the backend does not list the
-  /// document, so it is not looked up while the backend's version may still arrive.
+  /// Whether the document must be looked up. If a local write may be the reason why the backend does not list the
+  /// document, it is not looked up while the backend's version may still arrive.
   private func shouldBeInLimbo(_ key: DocumentKey) -> Bool {
     guard !syncedKeys.contains(key), let document = documents[key] else { return false }
     return !document.hasLocalMutations || overdue.contains(key)

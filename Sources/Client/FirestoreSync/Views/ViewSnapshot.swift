@@ -5,8 +5,8 @@ package import FirestoreModel
 import FirestoreProtocol
 package import FirestoreQuery
 
-/// A query with derived values that are computed once. A class, so that each of the many copies of views and snapshots
-/// only counts one reference.
+/// A query together with derived values, which are computed once. It is a class, so that each copy of a view or
+/// snapshot counts only one reference.
 final class ViewedQuery: Sendable {
   let query: Query
   let target: Target
@@ -24,13 +24,13 @@ package struct ViewSnapshot: Sendable {
   private let viewed: ViewedQuery
   package var query: Query { viewed.query }
   package var documents: DocumentSet
-  /// The documents of the previous snapshot. O(changes log documents) if documents were only added.
+  /// The documents of the previous snapshot. Takes O(changes log documents) time if documents were only added.
   package var oldDocuments: DocumentSet {
     get { before ?? withoutAdded }
     set { before = newValue }
   }
-  /// `nil` if documents were only added. A reference to the previous set would force later changes to copy the shared
-  /// parts.
+  /// The previous set of documents; `nil` if documents were only added. In that case, keeping the previous set would
+  /// force later changes to copy the shared parts.
   private var before: DocumentSet?
   private var withoutAdded: DocumentSet {
     var documents = documents
@@ -44,22 +44,22 @@ package struct ViewSnapshot: Sendable {
   /// Whether all changes are additions.
   package var onlyAdds: Bool { before == nil || listed == nil }
 
-  /// The changes: removed, added, modified, metadata; each kind in query order. O(documents) for a listener's first
-  /// snapshot, which creates the list on demand.
+  /// The changes in this order: removed, added, modified, metadata. Each kind is in query order. Takes O(documents)
+  /// time for a listener's first snapshot, whose list is created on demand.
   package var changes: [DocumentChange] {
     get { listed ?? documents.map { DocumentChange(kind: .added, document: $0) } }
     set { listed = newValue }
   }
-  /// Sets the changes to the additions of these documents, in query order.
+  /// Records the addition of these documents, in query order, as the only changes.
   mutating func add(_ inserted: [Document]) {
     before = nil
     listed = inserted.map { DocumentChange(kind: .added, document: $0) }
   }
 
-  /// Sets the changes to the additions of all documents.
+  /// Records the addition of all documents as the only changes.
   mutating func addAll() { listed = nil }
 
-  /// The keys of the documents with a kind of change.
+  /// The keys of the documents that have this kind of change.
   func keys(_ kind: DocumentChange.Kind) -> [DocumentKey] {
     guard let listed else { return kind == .added ? documents.keys : [] }
     return listed.lazy.filter { $0.kind == kind }.map(\.document.key)
@@ -69,8 +69,8 @@ package struct ViewSnapshot: Sendable {
   package var changeCount: Int { listed?.count ?? documents.count }
   /// The changes; `nil` if every document was added, and nothing else changed.
   private var listed: [DocumentChange]?
-  /// The documents that no longer match, in their present state, which is missing for deleted documents. Does not
-  /// include documents that only the limit excludes.
+  /// The documents that no longer match, in their current state. A deleted document is `missing`. Documents that only
+  /// the limit excludes are not included.
   package var departed: [DocumentKey: Document] = [:]
   package var mutatedKeys: DocumentKeySet
   package var isFromCache: Bool
@@ -112,7 +112,7 @@ package struct ViewSnapshot: Sendable {
     self.readTime = readTime
   }
 
-  /// The snapshot as the first snapshot of a listener, to which every document is added.
+  /// The same snapshot as a listener's first snapshot, in which every document counts as added.
   func asInitial() -> ViewSnapshot {
     var initial = self
     initial.oldDocuments = DocumentSet(comparing: query)
@@ -123,7 +123,7 @@ package struct ViewSnapshot: Sendable {
     return initial
   }
 
-  /// The snapshot without changes of metadata only.
+  /// A copy of the snapshot without the changes that concern only metadata.
   func excludingMetadataChanges() -> ViewSnapshot {
     var stripped = self
     if let listed, listed.contains(where: { $0.kind == .metadata }) {
@@ -156,14 +156,14 @@ package struct ViewSnapshot: Sendable {
 }
 
 extension View {
-  /// The backend's changes of a view's target, with their causes.
+  /// The backend's changes of the target of a view, with their causes.
   struct Update: Sendable {
     var target: TargetChange?
-    /// The version of the backend's snapshot, if it is the cause.
+    /// The version of the backend's snapshot; `nil` if the update has another cause.
     var version: SnapshotVersion?
-    /// Whether the target has a position of the backend after the update.
+    /// Whether the backend has sent a position for the target by the end of the update.
     var hasPosition = false
-    /// Whether the target is sent again because its documents did not match.
+    /// Whether the target is requested again because its documents did not match.
     var isPendingReset = false
     var causes: [SnapshotCause]
 

@@ -3,21 +3,21 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
 
-/// The id of a view. Later views have higher ids. Snapshots are delivered in the order of ids.
+/// The id of a view. Later views have higher ids, and snapshots are delivered in the order of these ids.
 struct ViewID: Hashable, Comparable, Sendable {
   let rawValue: Int
   static func < (left: ViewID, right: ViewID) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// All views, by query, by target, and by possibly matching documents.
+/// All views, which can be found by query, by target, and by the documents that may match.
 struct ViewTable: Sendable {
   struct Entry: Sendable {
     let id: ViewID
     let target: TargetID
     var view: View
-    /// The condition that routes changes to the view; `nil` if the query has no such condition.
+    /// The condition by which changes are routed to the view; `nil` if the query has no such condition.
     let equality: Equality?
-    /// Whether the view must also see documents that do not satisfy `equality`.
+    /// Whether the view must also receive documents that do not satisfy `equality`.
     fileprivate(set) var isOccupied = false
   }
 
@@ -27,24 +27,24 @@ struct ViewTable: Sendable {
     let value: Value
   }
 
-  /// A view with changed documents that may concern it.
+  /// A view together with changed documents that may concern it.
   struct Concern: Sendable {
     let id: ViewID
     let documents: [Document]
-    /// Whether the only document matches the query, ignoring the limit; `nil` if unknown.
+    /// Whether the changed document, if there is only one, matches the query, ignoring the limit; `nil` if unknown.
     var isMatch: Bool?
   }
 
-  /// The views, ascending by id. They are in an array so that a view can be read without a copy. There may be many
-  /// listeners, and copying a view costs more than determining that a change does not concern it.
+  /// The views, in ascending order of their ids. An array allows reading a view without copying it. There may be many
+  /// listeners, and copying a view takes longer than finding that a change does not concern it.
   private var entries: [Entry] = []
   private var idOfQuery: [Query: ViewID] = [:]
   private var idsOfTarget: [TargetID: [ViewID]] = [:]
   private var byDocument: [DocumentKey: [ViewID]] = [:]
   private var byCollection: [ResourcePath: ViewRoute] = [:]
-  /// Views of collection groups, by the collection id as a path, which compares bytes.
+  /// The views of collection groups, by collection id. The id is stored as a path, because paths are compared by bytes.
   private var byGroup: [ResourcePath: ViewRoute] = [:]
-  /// The views that must process the backend's next snapshot in any case.
+  /// The views that must process the backend's next snapshot even if no change concerns them.
   private(set) var waiting: Set<ViewID> = []
   private var nextID = 0
 
@@ -118,7 +118,7 @@ struct ViewTable: Sendable {
     if self[keyPath: table][path]?.isEmpty == true { self[keyPath: table][path] = nil }
   }
 
-  /// Updates the routes with a view's state.
+  /// Updates the routes to a view after its state has changed.
   private mutating func noteState(_ position: Int) {
     let (id, isWaiting) = (entries[position].id, entries[position].view.waitsForSnapshot)
     if isWaiting {
@@ -135,7 +135,7 @@ struct ViewTable: Sendable {
 
   // MARK: Changes
 
-  /// The views that the changes may concern, ascending by id. Does not read other views.
+  /// The views that the changes may concern, in ascending order of their ids. Does not read other views.
   func concerns(of changes: [DocumentKey: Document]) -> [Concern] {
     if changes.count == 1, let (key, document) = changes.first { return concerns(of: document, key) }
     var affected: [ViewID: [Document]] = [:]
@@ -166,7 +166,7 @@ struct ViewTable: Sendable {
     }
   }
 
-  /// The position of a view with a condition that a document does not satisfy.
+  /// The position of a view that must receive a document although the document does not satisfy the view's condition.
   private func otherwiseOccupied(_ id: ViewID, _ document: Document) -> Int? {
     guard let position = position(of: id), let equality = entries[position].equality,
       document[equality.path] != equality.value
@@ -205,7 +205,7 @@ struct ViewTable: Sendable {
 }
 
 extension Query {
-  /// A condition that strict equality of values decides; `nil` if the query has none.
+  /// The condition of the query that strict equality of values decides; `nil` if the query has no such condition.
   fileprivate var routingEquality: ViewTable.Equality? {
     for case .field(let filter) in filters where filter.op == .equal && !filter.path.isDocumentID {
       switch filter.value {
@@ -217,13 +217,14 @@ extension Query {
   }
 }
 
-/// The views of one collection or group, by the value that their queries require for a field. Skips the queries that
-/// require another value than a document has, which are most of them.
+/// The views of one collection or group, by the value that their queries require for a field. For a document, most
+/// queries are skipped, because they require another value than the document has.
 struct ViewRoute: Sendable {
-  /// The views of queries without a condition for routing.
+  /// The views whose queries have no condition for routing.
   private var others: [ViewID] = []
   private var byValue: [FieldPath: [Value: [ViewID]]] = [:]
-  /// The views with a condition that must also receive documents that do not satisfy it, because they show documents.
+  /// The views that must also receive documents that do not satisfy their condition. These are views that show
+  /// documents.
   private(set) var occupied: Set<ViewID> = []
 
   var isEmpty: Bool { others.isEmpty && byValue.isEmpty }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// One attempt of an optimistic transaction, as in mobile clients. The backend holds no lock and does not know of the
-/// transaction. Reads record the versions of documents, and writes are collected. One commit of all writes then
-/// requires the recorded versions.
+/// One attempt of an optimistic transaction, as in mobile clients. The backend holds no locks and knows nothing about
+/// the transaction. Reads record the versions of documents, and writes are collected. At the end, one commit performs
+/// all writes, on the condition that the documents still have the recorded versions.
 package struct OptimisticTransaction: Sendable {
   private enum Seen: Equatable {
     case version(SnapshotVersion)
@@ -15,13 +15,13 @@ package struct OptimisticTransaction: Sendable {
   private var readOrder: [DocumentKey] = []
   private var written: Set<DocumentKey> = []
   private var mutations: [Mutation] = []
-  /// The error of a write, which the commit reports.
+  /// The error of an invalid write, which the commit reports.
   private var failure: RPCStatus?
   private var isFinished = false
 
   package init() {}
 
-  /// - Throws: `invalid-argument` after the first write, because a read could not include the write.
+  /// - Throws: `invalid-argument` after the first write, because a read could not include this write.
   package func checkReadable() throws(RPCStatus) {
     try checkUnfinished()
     if !mutations.isEmpty || failure != nil {
@@ -30,8 +30,8 @@ package struct OptimisticTransaction: Sendable {
     }
   }
 
-  /// Records the backend's result of a read.
-  /// - Throws: `aborted` if it differs from an earlier result, so that the attempt cannot succeed.
+  /// Records the documents that the backend returned for a read.
+  /// - Throws: `aborted` if a document differs from an earlier read, so that the attempt cannot succeed.
   package mutating func note(_ documents: [Document]) throws(RPCStatus) {
     for document in documents {
       let now: Seen = document.exists ? document.version.map(Seen.version) ?? .missing : .missing
@@ -44,7 +44,7 @@ package struct OptimisticTransaction: Sendable {
     }
   }
 
-  /// Adds a write. A document that was read must be unchanged at the commit.
+  /// Adds a write. If the document was read before, the commit requires that it has not changed since.
   package mutating func write(_ mutation: Mutation) {
     if failure != nil || isFinished { return }
     var mutation = mutation
@@ -60,13 +60,13 @@ package struct OptimisticTransaction: Sendable {
     written.insert(mutation.key)
   }
 
-  /// Makes the commit fail with this error, unless an earlier write has failed.
+  /// Makes the commit fail with this error, unless an earlier write already makes it fail.
   package mutating func fail(_ status: RPCStatus) {
     if failure == nil { failure = status }
   }
 
   /// Ends the attempt.
-  /// - Returns: the writes, and a check for every document that was only read.
+  /// - Returns: the writes, and for each document that was only read, a check that it has not changed.
   package mutating func finish() throws(RPCStatus) -> [Mutation] {
     try checkUnfinished()
     isFinished = true
@@ -94,7 +94,7 @@ package struct OptimisticTransaction: Sendable {
 
 /// The attempts of a transaction, with their delays.
 package struct TransactionRetries: Sendable {
-  /// The SDK's number of attempts (`kDefaultTransactionMaxAttempts`).
+  /// The default number of attempts, as in the SDK (`kDefaultTransactionMaxAttempts`).
   package static let defaultAttempts = 5
 
   private var remaining: Int
@@ -113,8 +113,8 @@ package struct TransactionRetries: Sendable {
 
   /// Whether another attempt may follow this failure.
   ///
-  /// The backend rejects an outdated read with `failed-precondition` or `aborted`, and with `already-exists` if a
-  /// document was missing when it was read. After these codes, and after any code that is not permanent, the next
+  /// The backend rejects an outdated read with `failed-precondition` or `aborted`, or with `already-exists` if a
+  /// document did not exist when it was read. After these codes, and after any code that is not permanent, the next
   /// attempt can succeed (SDK `TransactionRunner::IsRetryableTransactionError`).
   package func allowsAttempt(after code: StatusCode) -> Bool {
     guard remaining > 0 else { return false }
@@ -128,6 +128,6 @@ package struct TransactionRetries: Sendable {
 }
 
 extension StatusCode {
-  /// Whether a transaction ends with this code if its documents have changed since it read them.
+  /// Whether a transaction fails with this code if its documents have changed since it read them.
   package var isConflict: Bool { self == .aborted || self == .alreadyExists || self == .failedPrecondition }
 }

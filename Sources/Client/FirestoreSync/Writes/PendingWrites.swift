@@ -2,42 +2,42 @@
 import FirestoreModel
 import FirestoreProtocol
 
-/// The current user's pending batches in order, each with its state. Mirrors the store's queue, so that the store need
-/// not be read to send or show the queue.
+/// The current user's pending batches in order, each with its state. It mirrors the queue in the store, so that sending
+/// or showing the queue does not require reading the store.
 ///
 ///     first ─┬─ in flight ─┬─────── unsent ───────┬─ last        at most `capacity` in flight; the k-th response
 ///          head         sentEnd              entries.count       answers the k-th batch in flight (S4)
 ///
-/// Batches leave at the front. A canceled batch leaves a gap, which is removed when the front reaches it.
+/// Batches leave at the front. A canceled batch leaves a gap, which is removed as soon as the gap is at the front.
 struct PendingWrites: Sendable {
   /// The maximum number of batches in flight (SDK remote_store: MAX_PENDING_WRITES).
   static let capacity = 10
 
   struct Entry: Sendable {
     package let batch: MutationBatch
-    /// The number of attempts to send the batch since the client was started.
+    /// The number of attempts to send the batch since this client started.
     fileprivate(set) var attempts = 0
     /// The error of the last failed attempt to send the batch.
     fileprivate(set) var lastError: RPCStatus?
-    /// The time when the batch was last sent.
+    /// The time at which the batch was last sent.
     fileprivate(set) var sentAt: Timestamp?
     /// The size of the encoded batch; `nil` until it is measured.
     fileprivate(set) var byteCount: Int?
     fileprivate var hasLeft = false
   }
 
-  /// The batches, ascending by id; entries before `head` have left.
+  /// The batches, in ascending order of their ids. Entries before `head` have left the queue.
   private var entries: [Entry] = []
   private var head = 0
   /// The position after the last entry that was sent on the current stream.
   private var sentEnd = 0
   private(set) var count = 0
-  /// The number of batches since the queue was last empty.
+  /// The number of batches that were added since the queue was last empty.
   private(set) var total = 0
   private(set) var inFlightCount = 0
-  /// The newest batch that was ever in the queue.
+  /// The newest batch that this queue has ever contained.
   private(set) var newest: BatchID?
-  /// The newest token of the current stream; `nil` until the answer to its handshake.
+  /// The newest token of the current stream; `nil` until the stream's handshake is answered.
   private var streamToken: [UInt8]?
   /// The position after the last measured entry.
   private var measuredEnd = 0
@@ -59,7 +59,7 @@ struct PendingWrites: Sendable {
   /// The batches in flight, and the next ones to be sent.
   var pipeline: [Entry] { Array(pending.prefix(Self.capacity)) }
 
-  /// Whether the batch is newer than all batches ever in the queue.
+  /// Whether the batch is newer than every batch that this queue has ever contained.
   func isNew(_ id: BatchID) -> Bool { newest.map { $0 < id } ?? true }
 
   func contains(_ id: BatchID) -> Bool { position(of: id) != nil }
@@ -68,7 +68,7 @@ struct PendingWrites: Sendable {
 
   // MARK: Changing the queue
 
-  /// - Precondition: the id is higher than all others (S4).
+  /// - Precondition: the batch's id is higher than all ids that the queue has contained (S4).
   mutating func append(_ batch: MutationBatch) {
     precondition(isNew(batch.id), "batch \(batch.id) is out of order")
     entries.append(Entry(batch: batch))
@@ -78,7 +78,7 @@ struct PendingWrites: Sendable {
     total += 1
   }
 
-  /// - Returns: the removed entry; `nil` for a batch that is not pending.
+  /// - Returns: the removed entry; `nil` if the batch is not pending.
   @discardableResult
   mutating func remove(_ id: BatchID) -> Entry? {
     guard let position = position(of: id) else { return nil }
@@ -103,10 +103,10 @@ struct PendingWrites: Sendable {
   /// Whether `take` would return a batch.
   var hasUnsent: Bool { streamToken != nil && inFlightCount < min(count, Self.capacity) }
 
-  /// Records the answer to the handshake.
+  /// Records that the backend answered the handshake.
   mutating func streamOpened(token: [UInt8]) { streamToken = token }
 
-  /// Returns the next batch to send, which is now in flight.
+  /// Returns the next batch to send, and marks it as in flight.
   mutating func take(at now: Timestamp) -> (batch: MutationBatch, request: WriteRequest)? {
     guard let streamToken, inFlightCount < Self.capacity,
       let position = entries[sentEnd...].firstIndex(where: { !$0.hasLeft })
@@ -119,16 +119,16 @@ struct PendingWrites: Sendable {
     return (batch, WriteRequest(streamToken: streamToken, mutations: batch.mutations))
   }
 
-  /// The batch of the next response (S4); `nil` if none is in flight.
+  /// The batch to which the next response belongs (S4); `nil` if no batch is in flight.
   var oldestInFlight: MutationBatch? { inFlightCount > 0 ? pending.first?.batch : nil }
 
-  /// Records a response's token.
+  /// Records the token of a response.
   mutating func answered(token: [UInt8]) { streamToken = token }
 
-  /// Records the end of the stream: batches without a response are sent again on the next one.
+  /// Records that the stream has ended. Batches without a response are sent again on the next stream.
   mutating func streamClosed() { (sentEnd, inFlightCount, streamToken) = (head, 0, nil) }
 
-  /// Records the error of an attempt to send a batch; without an id, for all batches of the pipeline.
+  /// Records the error of an attempt to send a batch. Without an id, records it for all batches of the pipeline.
   mutating func note(_ error: RPCStatus, of id: BatchID? = nil) {
     for id in id.map({ [$0] }) ?? pipeline.map(\.batch.id) {
       if let position = position(of: id) { entries[position].lastError = error }
@@ -137,8 +137,8 @@ struct PendingWrites: Sendable {
 
   // MARK: Showing
 
-  /// The pending batches with their sizes. If the queue is longer than twice `ends`, only `ends` batches from each end.
-  /// O(ends + new batches).
+  /// The pending batches with their sizes. If the queue is longer than twice `ends`, contains only `ends` batches from
+  /// each end. Takes O(ends + new batches) time.
   mutating func measured(ends: Int? = nil) -> [Entry] {
     measure()
     guard let ends, count > 2 * ends else { return Array(pending) }
@@ -161,14 +161,14 @@ struct PendingWrites: Sendable {
     measuredEnd = entries.count
   }
 
-  /// - Returns: `nil` for a batch that is not pending. O(log n).
+  /// - Returns: `nil` if the batch is not pending. Takes O(log n) time.
   private func position(of id: BatchID) -> Int? {
     let index = (head..<entries.count).partitioningIndex { entries[$0].batch.id >= id }
     return index < entries.count && entries[index].batch.id == id && !entries[index].hasLeft ? index : nil
   }
 }
 
-/// The waits for pending writes, each for the writes that were pending when it began.
+/// The waits for pending writes. Each waits for the writes that were pending when it began.
 struct WriteWaits: Sendable {
   private var waits: [(highest: BatchID, wait: PendingWritesWait)] = []
 
@@ -176,7 +176,7 @@ struct WriteWaits: Sendable {
   mutating func add(_ wait: PendingWritesWait, until highest: BatchID) { waits.append((highest, wait)) }
 
   /// Removes and returns the finished waits.
-  /// - Parameter first: the first batch that is still pending; `nil` without pending batches.
+  /// - Parameter first: the first batch that is still pending; `nil` if no batch is pending.
   mutating func takeDone(before first: BatchID?) -> [PendingWritesWait] {
     let done = waits.filter { entry in first.map { entry.highest < $0 } ?? true }
     if let first { waits.removeAll { $0.highest < first } } else { waits = [] }

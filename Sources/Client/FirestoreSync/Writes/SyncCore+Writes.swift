@@ -8,7 +8,7 @@ package import FirestoreSQLite
 extension SyncCore {
   /// Stores a write, shows it to the listeners and starts sending it.
   /// - Parameter rejected: a rejected write that this write replaces.
-  /// - Throws: the store's error if it cannot store the write. In this case nothing changes.
+  /// - Throws: the store's error if the store cannot store the write. In this case nothing changes.
   package mutating func write(
     _ mutations: [Mutation], at now: Timestamp, insteadOf rejected: BatchID? = nil
   ) throws(StoreError) -> BatchID {
@@ -23,11 +23,11 @@ extension SyncCore {
     return result.batchID
   }
 
-  /// Drops a batch that is not in flight. Its overlay is undone and its write fails with `cancelled`.
-  /// - Returns: whether the batch was dropped. If not, the client with the streams is requested to drop it. Its answer
-  ///   arrives as the write's completion, or as the effect `refuseCancellation`.
-  /// - Throws: `not-found` for a batch that is not pending, `failed-precondition` for one that the backend may be
-  ///   applying, and errors of the store.
+  /// Drops a batch that is not in flight. The batch's local effect is undone, and its write fails with `cancelled`.
+  /// - Returns: whether the batch was dropped. If not, this client has asked the client that runs the streams to drop
+  ///   it. The answer arrives as the write's completion or as the effect `refuseCancellation`.
+  /// - Throws: `not-found` if the batch is not pending; `failed-precondition` if the backend may already be applying
+  ///   it; errors of the store.
   @discardableResult
   package mutating func cancelWrite(_ id: BatchID) throws(RPCStatus) -> Bool {
     if let objection = objectionToCancelling(id) { throw objection }
@@ -49,14 +49,14 @@ extension SyncCore {
     return RPCStatus(.failedPrecondition, "Write \(id) is in flight. Go offline first to cancel it.")
   }
 
-  /// - Parameter status: the reason, if the user did not cancel the write.
+  /// - Parameter status: the reason for the cancellation; `nil` if the user canceled the write.
   mutating func takeBack(_ id: BatchID, _ status: RPCStatus? = nil) throws(StoreError) {
     let changes = try store.reject(id)
     let cancelled = RPCStatus(.cancelled, "Write \(id) was canceled before it was sent.")
     finish(id, .failure(status ?? cancelled), at: nil, changes)
   }
 
-  /// Cancels a write for another client of the cache, or refuses to.
+  /// Cancels a write for another client of the cache, or refuses to do so.
   mutating func answerCancellation(_ id: BatchID) throws(StoreError) {
     if let objection = objectionToCancelling(id) {
       try store.refuseCancellation(of: id, objection)
@@ -65,14 +65,15 @@ extension SyncCore {
     }
   }
 
-  /// Repeats the unanswered cancellation requests, because another client may have the streams now.
+  /// Repeats the unanswered cancellation requests, because another client may now run the streams.
   mutating func askAgainToCancel() throws(StoreError) {
     for id in writes.answers.awaitedCancellations where objectionToCancelling(id) == nil {
       if isPrimary { try takeBack(id) } else { try store.askToCancel(id) }
     }
   }
 
-  /// Finishes the wait when all writes that are pending now are done. Finishes it immediately if there are none.
+  /// Finishes the wait as soon as all writes that are pending at the time of the call have been answered. If no write
+  /// is pending, finishes the wait immediately.
   package mutating func waitForPendingWrites(_ wait: PendingWritesWait) {
     if let damage = health.damage { return output.append(.finishWait(wait, damage)) }
     if !writes.add(wait) { output.append(.finishWait(wait, nil)) }
@@ -91,10 +92,10 @@ extension SyncCore {
     }
   }
 
-  /// The number of batches that are in flight or will be sent next; 0 while the network is not used.
+  /// The number of batches that are in flight or will be sent next; 0 while the client does not use the network.
   package var outstandingWrites: Int { network.isUsed ? min(writes.queue.count, PendingWrites.capacity) : 0 }
 
-  /// Starts sending batches after the answer to the handshake.
+  /// Starts sending batches after the backend has answered the handshake.
   package mutating func writeStreamOpened(token: [UInt8], in epoch: StreamEpoch) {
     guard writes.opened(token: token, in: epoch) else { return }
     output.statusChanged()
@@ -102,7 +103,7 @@ extension SyncCore {
     sendWrites()
   }
 
-  /// Returns the next batch for the stream, which is now in flight.
+  /// Returns the next batch for the stream, and marks it as in flight.
   package mutating func takeWrite(in epoch: StreamEpoch, at now: Timestamp) -> (id: BatchID, request: WriteRequest)? {
     guard let (batch, sent) = writes.take(in: epoch, at: now) else { return nil }
     var request = sent
@@ -144,9 +145,9 @@ extension SyncCore {
     finish(batch.id, .failure(status), at: time, changes)
   }
 
-  /// Reports the result of a write, and then shows it to listeners (S3).
-  /// - Parameter time: the time of the backend's answer; `nil` for a write that the user canceled, or that another
-  ///   client sent.
+  /// Reports the result of a write, and after that shows the result to listeners (S3).
+  /// - Parameter time: the time of the backend's answer; `nil` if the user canceled the write, or if another client
+  ///   sent it.
   mutating func finish(
     _ id: BatchID, _ result: Result<CommitResponse, RPCStatus>, at time: Timestamp?, _ changes: [DocumentKey: Document]
   ) {
@@ -165,7 +166,7 @@ extension SyncCore {
     }
   }
 
-  /// Handles the end of the stream by the backend or the transport. If the error concerns the oldest batch in flight,
+  /// Handles a stream that the backend or the transport has ended. If the error concerns the oldest batch in flight,
   /// that batch is rejected. All other batches are sent again.
   mutating func writeStreamEnded(_ status: RPCStatus, in epoch: StreamEpoch, at now: Timestamp) {
     guard let end = writes.failed(status, in: epoch) else { return }
@@ -198,7 +199,7 @@ extension SyncCore {
     return rejected
   }
 
-  /// Puts a rejected write at the end of the queue, and removes it from the rejected writes in the same transaction.
+  /// Adds a rejected write to the end of the queue, and removes it from the rejected writes in the same transaction.
   /// - Parameter mutations: the mutations to write instead of the rejected ones.
   /// - Returns: the write's new number.
   /// - Throws: `not-found` if no rejected write has this number, and errors of the store.

@@ -2,13 +2,13 @@
 package import FirestoreModel
 import Synchronization
 
-/// Determines the order in which one client's conflicting transactions retry.
+/// Decides the order in which conflicting transactions of one client retry.
 ///
-/// A transaction needs no delay before its retry if another transaction of this client has changed its documents,
-/// because the backend is not busy and no other client is involved. It waits until the transactions that failed earlier
-/// on the same documents have ended. Transactions that read these documents for the first time wait until it has ended.
-/// A transaction within another transaction's block does not wait for that transaction, if Swift's tasks show the
-/// nesting. If they do not, the maximum wait ends the wait.
+/// If another transaction of the same client changed its documents, a transaction can retry without a delay. The
+/// backend is not busy in this case, and no other client is involved. The transaction waits until all transactions that
+/// failed earlier on the same documents have ended. Transactions that read these documents for the first time wait for
+/// it in turn. A transaction inside another transaction's block does not wait for the outer one, provided that Swift's
+/// tasks show the nesting. If they do not, the inner transaction waits for the maximum time.
 package final class TransactionQueue: Sendable {
   private struct Attempt {
     var reads: Set<DocumentKey> = []
@@ -16,7 +16,7 @@ package final class TransactionQueue: Sendable {
     var isOvertaken = false
   }
 
-  /// The maximum time to wait without the end of any earlier transaction.
+  /// The maximum time to wait while no earlier transaction ends.
   package static let patience = Duration.seconds(30)
 
   /// The transactions whose blocks the current task runs.
@@ -33,18 +33,18 @@ package final class TransactionQueue: Sendable {
     var lastTransaction: UInt64 = 0
     var lastWait: UInt64 = 0
     var attempts: [UInt64: Attempt] = [:]
-    /// The transactions to retry, in the order of their first failure, with the documents they read.
+    /// The transactions to retry, in the order of their first failure, with the documents that each of them read.
     var queue: [(transaction: UInt64, keys: Set<DocumentKey>)] = []
     var waits: [UInt64: Wait] = [:]
     /// The waits that were ended before they began.
     var ended: Set<UInt64> = []
 
-    /// Whether no transaction that failed earlier uses one of the documents.
+    /// Whether none of the documents is used by a transaction that failed earlier.
     func isFree(_ keys: Set<DocumentKey>, _ transaction: UInt64, _ enclosing: Set<UInt64>) -> Bool {
       before(keys, transaction, enclosing).isEmpty
     }
 
-    /// The transactions to wait for. A transaction without a failure comes after all others.
+    /// The transactions that a transaction must wait for. A transaction that has not failed comes after all others.
     func before(_ keys: Set<DocumentKey>, _ transaction: UInt64, _ enclosing: Set<UInt64>) -> [UInt64] {
       queue.prefix { $0.transaction != transaction }
         .filter { !$0.keys.isDisjoint(with: keys) && !enclosing.contains($0.transaction) }.map(\.transaction)
@@ -62,8 +62,8 @@ package final class TransactionQueue: Sendable {
   private let executor: (any TaskExecutor)?
 
   /// - Parameters:
-  ///   - clock: measures the maximum wait.
-  ///   - executor: the executor of the wait; `nil` for the default one.
+  ///   - clock: measures the maximum time to wait.
+  ///   - executor: the executor on which to wait; `nil` for the default executor.
   package init(clock: any Clock<Duration> = ContinuousClock(), on executor: (any TaskExecutor)? = nil) {
     (self.clock, self.executor) = (clock, executor)
   }
@@ -71,14 +71,14 @@ package final class TransactionQueue: Sendable {
   /// The number of running and waiting transactions.
   package var count: Int { state.withLock { Set($0.attempts.keys).union($0.queue.map(\.transaction)).count } }
 
-  /// Whether a transaction waits for its turn.
+  /// Whether a transaction is waiting for its turn.
   package func isWaiting(_ transaction: UInt64) -> Bool {
     state.withLock { $0.waits.values.contains { $0.transaction == transaction } }
   }
 
   // MARK: Attempts
 
-  /// Returns the number of a new transaction.
+  /// Registers a new transaction and returns its number.
   package func begin() -> UInt64 {
     state.withLock { state in
       state.lastTransaction += 1
@@ -86,20 +86,21 @@ package final class TransactionQueue: Sendable {
     }
   }
 
-  /// Waits for the transactions that retry with these documents, and then records that a transaction reads them.
+  /// Waits for the transactions that are retrying with these documents, and then records that this transaction reads
+  /// them.
   package func reads(_ keys: Set<DocumentKey>, _ transaction: UInt64) async {
     await wait(for: keys, transaction, atMost: Self.patience)
     state.withLock { $0.attempts[transaction, default: Attempt()].reads.formUnion(keys) }
   }
 
-  /// Records that a commit of a transaction was sent.
+  /// Records that a transaction's commit was sent.
   package func commits(_ keys: Set<DocumentKey>, _ transaction: UInt64) {
     state.withLock { $0.attempts[transaction, default: Attempt()].writes = keys }
   }
 
   /// Ends an attempt that failed because a document has changed.
-  /// - Returns: the documents that the attempt read, if another transaction of this client is the cause; `nil`
-  ///   otherwise.
+  /// - Returns: the documents that the attempt read, if another transaction of this client caused the failure;
+  ///   otherwise `nil`.
   package func fails(_ transaction: UInt64) -> Set<DocumentKey>? {
     state.withLock { state in
       guard let attempt = state.attempts.removeValue(forKey: transaction) else { return nil }
@@ -124,7 +125,8 @@ package final class TransactionQueue: Sendable {
   }
 
   /// Ends a transaction.
-  /// - Parameter isCommitted: whether the transaction was committed, so that the documents of `commits` have changed.
+  /// - Parameter isCommitted: whether the commit succeeded, so that the documents that were passed to `commits` have
+  ///   changed.
   package func end(_ transaction: UInt64, isCommitted: Bool) {
     let free = state.withLock { state in
       let attempt = state.attempts.removeValue(forKey: transaction)

@@ -6,9 +6,9 @@ import FirestoreSQLite
 
 /// The caller's conditions for a write.
 package struct WriteConditions: Hashable, Sendable {
-  /// The maximum time before the write is sent; `nil` without a limit.
+  /// The maximum time until the write is sent; `nil` for no limit.
   package var deadline: Duration?
-  /// Whether the write fails immediately if the backend is known to be unreachable.
+  /// Whether the write fails immediately while the backend is known to be unreachable.
   package var failsIfOffline: Bool
 
   package init(deadline: Duration? = nil, failsIfOffline: Bool = false) {
@@ -19,11 +19,11 @@ package struct WriteConditions: Hashable, Sendable {
   package static let none = WriteConditions()
 }
 
-/// The deadlines for sending batches of this process. A batch has no deadline after it was sent, because the backend
-/// may have applied it.
+/// The deadlines by which this process's batches must be sent. Once a batch was sent, it has no deadline any more,
+/// because the backend may have applied it.
 struct WriteDeadlines: Sendable {
   private var times: [BatchID: Timestamp] = [:]
-  /// Batches that another client of the cache is requested to cancel, because their deadline has passed.
+  /// The batches whose deadline has passed, and which another client of the cache was asked to cancel.
   private var asked: Set<BatchID> = []
 
   var isEmpty: Bool { times.isEmpty }
@@ -34,19 +34,19 @@ struct WriteDeadlines: Sendable {
 
   mutating func askedToTakeBack(_ id: BatchID) { asked.insert(id) }
 
-  /// The earliest deadline of the batches.
+  /// The earliest deadline of the waiting batches.
   func earliest(where isWaiting: (BatchID) -> Bool) -> Timestamp? {
     times.filter { isWaiting($0.key) }.map(\.value).min()
   }
 
-  /// The batches whose deadline has passed, in order.
+  /// The waiting batches whose deadline has passed, in order.
   func passed(at now: Timestamp, where isWaiting: (BatchID) -> Bool) -> [BatchID] {
     times.filter { $0.value <= now && isWaiting($0.key) }.map(\.key).sorted()
   }
 
   /// Removes a batch that has left the queue.
-  /// - Returns: the batch's result. If another client canceled the batch because of its deadline, the result is
-  ///   `deadline-exceeded`.
+  /// - Returns: the result to report. This is `deadline-exceeded` if another client canceled the batch because of its
+  ///   deadline.
   mutating func ended<Success>(_ id: BatchID, _ result: Result<Success, RPCStatus>) -> Result<Success, RPCStatus> {
     times[id] = nil
     guard asked.remove(id) != nil, case .failure(let status) = result, status.code == .cancelled else { return result }
@@ -61,12 +61,12 @@ extension RPCStatus {
 }
 
 extension SyncCore {
-  /// The delay before the next attempt to cancel an expired write.
+  /// The delay before another attempt to cancel a write whose deadline has passed.
   private static let pauseAfterFailure = Duration.seconds(1)
 
   /// Like `write(_:at:)`, but with conditions.
-  /// - Throws: `unavailable` for a write that must not be made offline, and errors of the store. In both cases nothing
-  ///   changes.
+  /// - Throws: `unavailable` if the backend is unreachable and the conditions require it; errors of the store. In both
+  ///   cases nothing changes.
   package mutating func write(
     _ mutations: [Mutation], _ conditions: WriteConditions, at now: Timestamp
   ) throws(RPCStatus) -> BatchID {
@@ -82,14 +82,15 @@ extension SyncCore {
     return id
   }
 
-  /// The reason why the backend is known to be unreachable; `nil` while it answers, or before the first request.
+  /// The reason why the backend is known to be unreachable; `nil` while the backend answers, and before the first
+  /// request.
   private var reasonForOffline: String? {
     if !isNetworkEnabled { return "the network is disabled" }
     return onlineState == .offline ? "the backend is unreachable" : nil
   }
 
-  /// Cancels the writes whose deadline has passed before they were first sent; they fail with `deadline-exceeded`. A
-  /// write that was already sent is resent until it is answered.
+  /// Cancels the writes that were not sent before their deadline. They fail with `deadline-exceeded`. A write that was
+  /// already sent is resent until it is answered.
   package mutating func expireWrites(at now: Timestamp) {
     for id in writes.deadlines.passed(at: now, where: writes.queue.contains) {
       guard writes.queue.attempts(of: id) == 0 else {
@@ -121,10 +122,10 @@ extension SyncCore {
 }
 
 extension SyncCore {
-  /// Removes an unsent write from the queue and stores it as a rejected write, so that it can be sent again. Its local
-  /// change is undone, and its write fails with `cancelled`.
-  /// - Throws: `not-found` for a batch that is not pending, `failed-precondition` for one in flight, or if another
-  ///   client of the cache has the streams; and errors of the store.
+  /// Removes an unsent write from the queue and stores it as a rejected write, from where the user can send it again.
+  /// The write's local effect is undone, and its caller gets the error `cancelled`.
+  /// - Throws: `not-found` if the batch is not pending; `failed-precondition` if it is in flight, or if another client
+  ///   of the cache runs the streams; errors of the store.
   package mutating func setWriteAside(_ id: BatchID, at now: Timestamp) throws(RPCStatus) {
     if let objection = objectionToCancelling(id) { throw objection }
     guard isPrimary else {

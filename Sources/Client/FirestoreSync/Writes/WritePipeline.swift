@@ -3,7 +3,7 @@ import FirestoreClientState
 import FirestoreModel
 import FirestoreProtocol
 
-/// The current user's writes: the queue, the stream that sends them, and the answers.
+/// The current user's writes: the queue, the stream that sends the writes, and their answers.
 ///
 ///     closed ──start──► starting ──opened──► open ──take, answered──┐
 ///       ▲                  │                  │ ▲                   │      failed, stop: batches in flight
@@ -19,14 +19,14 @@ struct WritePipeline: Sendable {
 
   // MARK: The user
 
-  /// Replaces the queue with a user's queue.
+  /// Sets the queue to a user's pending batches.
   mutating func begin(_ user: String?, with batches: [MutationBatch]) {
     self.user = user
     queue = PendingWrites(batches)
   }
 
   /// Replaces the queue with another user's queue.
-  /// - Returns: the waits for writes of the previous user, which have ended.
+  /// - Returns: the waits for the previous user's writes. They have ended.
   mutating func changeUser(to user: String?, with batches: [MutationBatch]) -> [PendingWritesWait] {
     begin(user, with: batches)
     answers.rejectedWritesChanged()
@@ -37,16 +37,16 @@ struct WritePipeline: Sendable {
 
   mutating func append(_ batch: MutationBatch) { queue.append(batch) }
 
-  /// Appends new batches that other clients of the cache may have stored.
+  /// Appends those of the batches that are new, because other clients of the cache have stored them.
   mutating func appendNew(_ batches: [MutationBatch]) {
     for batch in batches where queue.isNew(batch.id) { queue.append(batch) }
   }
 
   /// Removes an answered or canceled batch from the queue.
   /// - Parameters:
-  ///   - time: the time of the backend's answer to this client.
+  ///   - time: the time at which this client received the backend's answer; `nil` without an answer.
   ///   - isShared: whether another client of the cache may have sent the batch.
-  /// - Returns: the finished waits; `nil` for another client's batch that was processed before.
+  /// - Returns: the waits that have finished; `nil` if the batch is another client's and was already processed.
   mutating func finish(
     _ id: BatchID, _ result: Result<CommitResponse, RPCStatus>, at time: Timestamp?, isShared: Bool
   ) -> [PendingWritesWait]? {
@@ -66,7 +66,7 @@ struct WritePipeline: Sendable {
     QueueSize(count: queue.count, total: queue.total, byteCount: queue.byteCount())
   }
 
-  /// Starts a wait until all writes that are pending now are done.
+  /// Starts a wait for all writes that are pending at the time of the call.
   /// - Returns: whether there are pending writes.
   mutating func add(_ wait: PendingWritesWait) -> Bool {
     guard let last = queue.last else { return false }
@@ -76,9 +76,9 @@ struct WritePipeline: Sendable {
 
   // MARK: The stream
 
-  /// Whether there are pending writes, but no stream.
+  /// Whether a stream must be opened, because writes are pending but there is no stream.
   var isDue: Bool { !stream.isStarted && !queue.isEmpty }
-  /// Whether there is a stream, but no pending write.
+  /// Whether the stream is open although no write is pending.
   var isIdle: Bool { stream.isOpen && queue.isEmpty }
 
   mutating func start(using generator: inout some RandomNumberGenerator) -> SyncEffect {
@@ -86,14 +86,14 @@ struct WritePipeline: Sendable {
     return .open(.write, stream.epoch, after: delay)
   }
 
-  /// The effects for an open stream: sending the next batches, or closing the stream after an idle time.
+  /// The effects that an open stream needs: send the next batches, or close the stream after an idle time.
   var prompt: [SyncEffect] {
     guard stream.isOpen else { return [] }
     if queue.hasUnsent { return [.cancel(.writeIdle), .wake(.write)] }
     return queue.isEmpty ? [.schedule(.writeIdle, after: ClientStream.idleTimeout)] : []
   }
 
-  /// Records the answer to the handshake.
+  /// Records that the backend answered the handshake.
   /// - Returns: whether the epoch is the current one (S8).
   mutating func opened(token: [UInt8], in epoch: StreamEpoch) -> Bool {
     guard stream.opened(epoch) else { return false }
@@ -101,7 +101,7 @@ struct WritePipeline: Sendable {
     return true
   }
 
-  /// Returns the next batch for the stream, which is now in flight.
+  /// Returns the next batch for the stream, and marks it as in flight.
   mutating func take(
     in epoch: StreamEpoch, at now: Timestamp
   ) -> (batch: MutationBatch, request: WriteRequest)? {
@@ -112,7 +112,7 @@ struct WritePipeline: Sendable {
   func isOpen(in epoch: StreamEpoch) -> Bool { epoch == stream.epoch && stream.isOpen }
 
   /// Records an answer for the oldest batch in flight (S4).
-  /// - Returns: that batch; `nil`, without any change, for an answer that matches no batch.
+  /// - Returns: the batch; `nil`, without any change, if the answer matches no batch.
   mutating func answered(_ response: CommitResponse, token: [UInt8]) -> MutationBatch? {
     guard let batch = queue.oldestInFlight, batch.mutations.count == response.results.count else { return nil }
     stream.succeeded()
@@ -120,16 +120,16 @@ struct WritePipeline: Sendable {
     return batch
   }
 
-  /// The end of a stream by the backend or the transport.
+  /// Describes how the backend or the transport ended a stream.
   struct End {
     let wasOpen: Bool
-    /// The batch that the error rejects, if any. All other batches are sent again.
+    /// The batch that the error rejects; `nil` if it rejects none. All other batches are sent again.
     let refused: MutationBatch?
   }
 
   /// Records that the backend or the transport ended the stream. A permanent error after the handshake rejects the
   /// oldest batch in flight (PROTOCOL §3.1).
-  /// - Returns: `nil` for an old epoch (S8).
+  /// - Returns: `nil` if the epoch is an old one (S8).
   mutating func failed(_ status: RPCStatus, in epoch: StreamEpoch) -> End? {
     guard epoch == stream.epoch, stream.isStarted else { return nil }
     let end = End(wasOpen: stream.isOpen, refused: status.code.isPermanentForWrites ? queue.oldestInFlight : nil)
@@ -140,7 +140,7 @@ struct WritePipeline: Sendable {
     return end
   }
 
-  /// Closes the stream; the next start is immediate.
+  /// Closes the stream. The next start has no delay.
   mutating func stop() -> [SyncEffect] {
     let epoch = stream.isStarted ? stream.epoch : nil
     stream.stop()
@@ -148,25 +148,26 @@ struct WritePipeline: Sendable {
     return epoch.map { [.close(.write, $0)] } ?? []
   }
 
-  /// Abandons a stream that is not open yet, so that it starts again without a backoff.
+  /// Abandons a stream that is not open yet, so that its next start has no delay.
   mutating func skipBackoff() -> [SyncEffect] { stream.skipBackoff().map { [.close(.write, $0)] } ?? [] }
 }
 
-/// The answers to the current user's writes: the waits for them, the last answers, and the rejected writes.
+/// The answers to the current user's writes: the waits for answers, the last answers, and the rejected writes.
 struct WriteAnswers: Sendable {
   private var waits = WriteWaits()
-  /// Writes that the client with the streams is requested to cancel.
+  /// Writes that this client has asked the client that runs the streams to cancel.
   private var cancellations: Set<BatchID> = []
   private(set) var history = WriteHistory()
-  /// The stored rejected writes of the user; `nil` until a caller reads them, and after each rejection.
+  /// The user's rejected writes, as stored. `nil` before they are first read, and after each rejection until they are
+  /// read again.
   private(set) var rejected: [RejectedWrite]?
 
   /// Records the result of a batch that has left the queue.
   /// - Parameters:
   ///   - documents: the documents of the batch, if known.
-  ///   - delay: the time from sending to the backend's answer.
-  ///   - first: the first batch that is still pending; `nil` without pending batches.
-  /// - Returns: the finished waits.
+  ///   - delay: the time from sending the batch to the backend's answer.
+  ///   - first: the first batch that is still pending; `nil` if no batch is pending.
+  /// - Returns: the waits that have finished.
   mutating func add(
     _ result: Result<CommitResponse, RPCStatus>, of id: BatchID, _ documents: WrittenDocuments?, after delay: Duration?,
     stillPending first: BatchID?
@@ -184,23 +185,24 @@ struct WriteAnswers: Sendable {
 
   // MARK: Cancellations
 
-  /// The writes with a cancellation request to the client with the streams that has no answer yet.
+  /// The writes that the client that runs the streams was asked to cancel, and whose cancellation it has not answered
+  /// yet.
   var awaitedCancellations: [BatchID] { cancellations.sorted() }
 
-  /// Records a request to the client with the streams to cancel a write.
+  /// Records that this client asked the client that runs the streams to cancel a write.
   mutating func cancellationAsked(of id: BatchID) { cancellations.insert(id) }
 
   /// Records that the write was answered, or that its cancellation was refused.
-  /// - Returns: whether this client had requested to cancel it.
+  /// - Returns: whether this client had asked to cancel the write.
   @discardableResult
   mutating func cancellationEnded(of id: BatchID) -> Bool { cancellations.remove(id) != nil }
 
   // MARK: Rejected writes
 
-  /// Records the stored rejected writes.
+  /// Records the rejected writes that were read from the store.
   mutating func rejectedWritesRead(_ writes: [RejectedWrite]) { rejected = writes }
 
-  /// Records that the stored rejected writes have changed; the next caller reads them again.
+  /// Records that the stored rejected writes have changed. The next caller must read them again.
   mutating func rejectedWritesChanged() { rejected = nil }
 
   /// Records that a rejected write is no longer stored.
@@ -213,13 +215,13 @@ struct WriteHistory: Sendable {
 
   /// The results, newest last.
   private(set) var outcomes: [WriteOutcome] = []
-  /// The times from sending to the acknowledgement, newest last.
+  /// The times from sending a write to its acknowledgement, newest last.
   private(set) var roundTrips: [Duration] = []
   private var sequence = 0
 
   /// - Parameters:
   ///   - documents: the documents of the batch, if known.
-  ///   - after: the time from sending to the backend's answer.
+  ///   - after: the time from sending the batch to the backend's answer.
   mutating func add(
     _ batch: BatchID, _ result: Result<CommitResponse, RPCStatus>, of documents: WrittenDocuments?, after: Duration?
   ) {

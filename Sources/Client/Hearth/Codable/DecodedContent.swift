@@ -2,18 +2,19 @@
 import FirestoreModel
 import Foundation
 
-/// Data to decode: a value of a document, or a value that a program passed to `Firestore.Decoder`.
+/// Data to decode: a value in a document, or a value that a program passed to `Firestore.Decoder`.
 enum DecodedContent {
-  /// A stored value. Pending server timestamps are already replaced as the reader requested (`ValueDecoder.settled`).
+  /// A stored value. Pending server timestamps have already been replaced, in the way that the reader requested
+  /// (`ValueDecoder.settled`).
   case stored(Value)
   /// A map in a document, or the whole document. Its fields are decoded one by one.
   case encoded(EncodedEntries)
   case given(Any)
 
-  /// No value.
+  /// The content for null.
   static var null: DecodedContent { .stored(.null) }
 
-  /// The content as a Firestore value, so that Booleans, integers and doubles are distinct; `nil` for maps, arrays, and
+  /// The content as a Firestore value, which distinguishes Booleans, integers and doubles. `nil` for maps, arrays, and
   /// types that Firestore does not store.
   var scalar: Value? {
     switch self {
@@ -63,8 +64,8 @@ enum DecodedMap {
   case encoded(EncodedEntries)
   case given([String: Any])
 
-  /// The maximum number of fields for lookups in encoded form. Each lookup scans the preceding fields, so larger maps
-  /// are decoded first.
+  /// The maximum number of fields of a map whose fields are looked up in encoded form. Each lookup scans the preceding
+  /// fields, so larger maps are decoded first.
   private static let few = 24
 
   init(_ entries: EncodedEntries) {
@@ -88,8 +89,8 @@ enum DecodedMap {
     }
   }
 
-  /// The same fields with other names. If two fields get the same name, the field whose old name sorts first wins, so
-  /// that the result is always the same.
+  /// A copy of the map with renamed fields. If two fields get the same name, the field whose old name sorts first wins,
+  /// so that the result is deterministic.
   func renamed(_ rename: (String) -> String) -> DecodedMap {
     switch self {
     case .stored(let fields):
@@ -115,12 +116,12 @@ enum DecodedArray {
   }
 }
 
-/// The state that all decoders of one value share.
+/// The state that all decoders involved in decoding one value share.
 final class DecodingContext {
   let options: Firestore.Decoder.Options
-  /// The document with the data.
+  /// The document that contains the data; `nil` if unknown.
   let reference: DocumentReference?
-  /// Converts stored values to the API's types; `nil` for data that a program passed.
+  /// Converts stored values to the API's types; `nil` if a program passed the data.
   let values: ValueDecoder?
 
   init(options: Firestore.Decoder.Options, reference: DocumentReference?, values: ValueDecoder? = nil) {
@@ -129,7 +130,7 @@ final class DecodingContext {
     self.values = values
   }
 
-  /// The information for the values' `init(from:)`.
+  /// The information that the values' `init(from:)` can read.
   var userInfo: [CodingUserInfoKey: Any] {
     var userInfo: [CodingUserInfoKey: Any] = options.userInfo
     if let reference { userInfo[.documentReference] = reference }
@@ -142,7 +143,7 @@ final class DecodingContext {
     return .stored(values?.settled(pending) ?? .null)
   }
 
-  /// A field of a map; `nil` for a missing field.
+  /// A field of a map; `nil` if the field is missing.
   func content(of name: String, in map: DecodedMap) -> DecodedContent? {
     switch map {
     case .stored(let fields): fields[name].map(content)
@@ -164,7 +165,7 @@ final class DecodingContext {
     }
   }
 
-  /// The content as a value for the program, without further decoding.
+  /// The content as a value of the API, without further decoding.
   func any(_ content: DecodedContent) -> Any {
     switch content {
     case .stored(let value): values?.any(value) ?? NSNull()

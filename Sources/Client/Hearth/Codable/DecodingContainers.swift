@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// The fields of a map.
+/// Reads the fields of a map.
 struct KeyedDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
   private let decoder: StructureDecoder
-  /// The fields by their property names.
+  /// The fields by the names of their properties.
   private let map: DecodedMap
 
   init(decoder: StructureDecoder, map: DecodedMap) {
@@ -123,7 +123,7 @@ extension KeyedDecoder {
   }
 }
 
-/// The elements of an array.
+/// Reads the elements of an array.
 struct UnkeyedDecoder: UnkeyedDecodingContainer {
   private let decoder: StructureDecoder
   private let elements: DecodedArray
@@ -156,7 +156,7 @@ struct UnkeyedDecoder: UnkeyedDecodingContainer {
 
   mutating func superDecoder() throws -> any Swift.Decoder { try next { $0 } }
 
-  /// Reads the next element. An element that cannot be read remains the next one.
+  /// Reads the next element. If the element cannot be read, it remains the next one.
   private mutating func next<Content>(_ read: (StructureDecoder) throws -> Content) throws -> Content {
     let content = try read(try current())
     currentIndex += 1
@@ -176,7 +176,7 @@ struct UnkeyedDecoder: UnkeyedDecodingContainer {
   }
 }
 
-/// The one value of a decoder.
+/// Reads the single value of a decoder.
 struct SingleValueDecoder: SingleValueDecodingContainer {
   let decoder: StructureDecoder
 

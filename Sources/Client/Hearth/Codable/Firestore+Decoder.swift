@@ -6,7 +6,7 @@ import Synchronization
 extension Firestore {
   /// Decodes documents' data into `Decodable` values.
   ///
-  /// Errors are `DecodingError`s whose coding path leads to the field, or `FirestoreDecodingError`s.
+  /// Errors are instances of `DecodingError`, whose coding path identifies the field, or of `FirestoreDecodingError`.
   public final class Decoder: Sendable {
     struct Options: Sendable {
       var dates: DateDecodingStrategy = .timestamp
@@ -15,7 +15,7 @@ extension Firestore {
       var keys = KeyDecodingStrategy.useDefaultKeys
       var userInfo: [CodingUserInfoKey: any Sendable] = [:]
 
-      /// The default strategies; created once.
+      /// The default strategies.
       static let standard = Options()
     }
 
@@ -25,19 +25,19 @@ extension Firestore {
     public init() {}
 
     /// Decodes a value.
-    /// - Parameter data: the value of `DocumentSnapshot.data()` or of a field.
+    /// - Parameter data: the value that `DocumentSnapshot.data()` returns, or the value of a field.
     public func decode<T: Decodable>(_ t: T.Type, from data: Any) throws -> T {
       try decode(t, from: data, in: nil)
     }
 
     /// Decodes a value from the data of a document.
-    /// - Parameter reference: the document with the data, for `@DocumentID`.
+    /// - Parameter reference: the document that contains the data, for `@DocumentID`.
     public func decode<T: Decodable>(_ t: T.Type, from data: Any, in reference: DocumentReference?) throws -> T {
       let context = DecodingContext(options: options.withLock { $0 }, reference: reference)
       return try StructureDecoder(.given(data), in: context).value(as: t)
     }
 
-    /// Decodes a document in its stored form, without converting its values to `Any`.
+    /// Decodes a document directly from its stored form, without converting its values to `Any`.
     func decode<T: Decodable>(
       _ type: T.Type, from data: DocumentData, in reference: DocumentReference, by values: ValueDecoder
     ) throws -> T {
@@ -68,13 +68,13 @@ extension Firestore {
       set { options.withLock { $0.floats = newValue } }
     }
 
-    /// The conversion of field names to property names; `useDefaultKeys` by default.
+    /// The strategy for converting field names to property names; `useDefaultKeys` by default.
     public var keyDecodingStrategy: KeyDecodingStrategy {
       get { options.withLock { $0.keys } }
       set { options.withLock { $0.keys = newValue } }
     }
 
-    /// The information that the values' `init(from:)` finds in its decoder.
+    /// The information that the values' `init(from:)` finds in the decoder that it receives.
     public var userInfo: [CodingUserInfoKey: any Sendable] {
       get { options.withLock { $0.userInfo } }
       set { options.withLock { $0.userInfo = newValue } }
@@ -85,17 +85,17 @@ extension Firestore {
 extension Firestore.Decoder {
   /// A strategy for decoding a `Date`.
   public indirect enum DateDecodingStrategy: Sendable {
-    /// A Firestore timestamp; other fields use the fallback strategy.
+    /// A Firestore timestamp. Fields of other types use the fallback strategy.
     case timestamp(fallback: DateDecodingStrategy)
     /// The format of `Date`'s `Decodable` conformance: seconds since 2001-01-01 UTC.
     case deferredToDate
-    /// A number of seconds.
+    /// A number of seconds since 1970-01-01 UTC.
     case secondsSince1970
-    /// A number of milliseconds.
+    /// A number of milliseconds since 1970-01-01 UTC.
     case millisecondsSince1970
     /// A string such as `2026-01-31T12:00:00Z`.
     case iso8601
-    /// A string in the format of the formatter.
+    /// A string in the formatter's format.
     case formatted(DateFormatter)
     /// The value that the closure reads from the field's decoder.
     case custom(@Sendable (any Swift.Decoder) throws -> Date)
@@ -120,7 +120,7 @@ extension Firestore.Decoder {
   public enum NonConformingFloatDecodingStrategy: Sendable {
     /// Firestore's infinities and NaN are rejected.
     case `throw`
-    /// The strings for infinities and NaN in the document.
+    /// The strings that represent infinities and NaN in the document.
     case convertFromString(positiveInfinity: String, negativeInfinity: String, nan: String)
   }
 
@@ -130,8 +130,8 @@ extension Firestore.Decoder {
     case useDefaultKeys
     /// `one_two` becomes `oneTwo`.
     case convertFromSnakeCase
-    /// A closure returns the name.
-    /// - Parameter 0: receives the path from the outermost key, and returns the last key's name.
+    /// The closure returns the property name.
+    /// - Parameter 0: receives the path of keys, outermost first, and returns the new name of the last key.
     case custom(@Sendable ([any CodingKey]) -> any CodingKey)
 
     /// Whether property names may differ from field names.
@@ -148,14 +148,14 @@ extension Firestore.Decoder {
 }
 
 extension DocumentSnapshot {
-  /// The document, decoded as a value.
+  /// Decodes the document as a value.
   ///
   /// - Parameters:
   ///   - type: the type of the value. Use an optional type if the document may not exist; the result is then `nil`.
   ///   - serverTimestampBehavior: the value of a server timestamp until the backend has set it.
-  /// - Throws: `DecodingError.valueNotFound` with the name of the document, caused by a `FirestoreError` with the code
-  ///   `notFound`, if the document does not exist and the type is not optional. Otherwise a `DecodingError` with the
-  ///   coding path of the field, or a `FirestoreDecodingError`.
+  /// - Throws: `DecodingError.valueNotFound` if the document does not exist and the type is not optional. This error
+  ///   contains the document's name, and its underlying error is a `FirestoreError` with the code `notFound`. Other
+  ///   failures throw a `DecodingError` with the field's coding path, or a `FirestoreDecodingError`.
   public func data<T: Decodable>(
     as type: T.Type, with serverTimestampBehavior: ServerTimestampBehavior = .none,
     decoder: Firestore.Decoder = Firestore.Decoder()
@@ -178,8 +178,8 @@ extension DocumentSnapshot {
 }
 
 extension DocumentReference {
-  /// Reads the document once, as a value.
-  /// - Throws: the errors of `getDocument(source:)` and `DocumentSnapshot.data(as:)`.
+  /// Reads the document once and decodes it as a value.
+  /// - Throws: the errors of `getDocument(source:)` and of `DocumentSnapshot.data(as:)`.
   public func getDocument<T: Decodable & Sendable>(
     as type: T.Type, with serverTimestampBehavior: ServerTimestampBehavior = .none,
     decoder: Firestore.Decoder = Firestore.Decoder(), source: FirestoreSource = .default
@@ -187,8 +187,8 @@ extension DocumentReference {
     try await getDocument(source: source).data(as: type, with: serverTimestampBehavior, decoder: decoder)
   }
 
-  /// Starts reading the document once, as a value, and returns immediately.
-  /// - Parameter completion: called with the value or with the error.
+  /// Starts reading and decoding the document once, and returns immediately.
+  /// - Parameter completion: called with the value or with an error.
   public func getDocument<T: Decodable & Sendable>(
     as type: T.Type, with serverTimestampBehavior: ServerTimestampBehavior = .none,
     decoder: Firestore.Decoder = Firestore.Decoder(),
@@ -204,16 +204,16 @@ extension DocumentReference {
   }
 }
 
-/// The reason why a value could not be decoded, for errors that are not a `DecodingError`.
+/// The reason why a value could not be decoded, in cases that a `DecodingError` does not cover.
 public enum FirestoreDecodingError: Error, Hashable, Sendable {
-  /// The type can only be decoded by `Firestore.Decoder`, or only together with its document.
+  /// The type can be decoded only by `Firestore.Decoder`, or only from a document.
   case decodingIsNotSupported(String)
-  /// A `@DocumentID` property has the name of a field in the document.
+  /// A `@DocumentID` property has the same name as a field of the document.
   case fieldNameConflict(String)
 }
 
-/// The reason why a value could not be encoded, for errors that are not an `EncodingError`.
+/// The reason why a value could not be encoded, in cases that an `EncodingError` does not cover.
 public enum FirestoreEncodingError: Error, Hashable, Sendable {
-  /// The type can only be encoded by `Firestore.Encoder`.
+  /// The type can be encoded only by `Firestore.Encoder`.
   case encodingIsNotSupported(String)
 }

@@ -5,8 +5,9 @@ import Synchronization
 extension Firestore {
   /// Encodes `Encodable` values into the data of a write.
   ///
-  /// `Timestamp`, `GeoPoint`, `VectorValue`, `DocumentReference` and `FieldValue` remain unchanged; a `URL` becomes a
-  /// string, a `Decimal` a double. Errors are `EncodingError`s with the coding path of the field.
+  /// `Timestamp`, `GeoPoint`, `VectorValue`, `DocumentReference` and `FieldValue` remain unchanged. A `URL` becomes a
+  /// string, and a `Decimal` becomes a double. Errors are instances of `EncodingError` that contain the field's coding
+  /// path.
   public final class Encoder: Sendable {
     struct Options: Sendable {
       var dates = DateEncodingStrategy.timestamp
@@ -22,7 +23,7 @@ extension Firestore {
     public init() {}
 
     /// Encodes a value as the data of a write.
-    /// - Throws: `EncodingError.invalidValue` for a value that is not encoded as a map of fields.
+    /// - Throws: `EncodingError.invalidValue` if the value does not encode as a map of fields.
     public func encode<T: Encodable>(_ value: T) throws -> [String: Any] {
       let encoder = StructureEncoder(options: options.withLock { $0 }, path: [])
       guard let data = try encoder.result(of: value) as? [String: Any] else {
@@ -52,13 +53,13 @@ extension Firestore {
       set { options.withLock { $0.floats = newValue } }
     }
 
-    /// The conversion of property names to field names; `useDefaultKeys` by default.
+    /// The strategy for converting property names to field names; `useDefaultKeys` by default.
     public var keyEncodingStrategy: KeyEncodingStrategy {
       get { options.withLock { $0.keys } }
       set { options.withLock { $0.keys = newValue } }
     }
 
-    /// The information that the values' `encode(to:)` finds in its encoder.
+    /// The information that the values' `encode(to:)` finds in the encoder that it receives.
     public var userInfo: [CodingUserInfoKey: any Sendable] {
       get { options.withLock { $0.userInfo } }
       set { options.withLock { $0.userInfo = newValue } }
@@ -73,9 +74,9 @@ extension Firestore.Encoder {
     case timestamp
     /// The format of `Date`'s `Encodable` conformance: seconds since 2001-01-01 UTC.
     case deferredToDate
-    /// A number of seconds.
+    /// A number of seconds since 1970-01-01 UTC.
     case secondsSince1970
-    /// A number of milliseconds.
+    /// A number of milliseconds since 1970-01-01 UTC.
     case millisecondsSince1970
     /// A string such as `2026-01-31T12:00:00Z`.
     case iso8601
@@ -101,7 +102,7 @@ extension Firestore.Encoder {
   public enum NonConformingFloatEncodingStrategy: Sendable {
     /// Infinities and NaN are rejected with an `EncodingError`.
     case `throw`
-    /// The strings for infinities and NaN.
+    /// The strings that represent infinities and NaN.
     case convertToString(positiveInfinity: String, negativeInfinity: String, nan: String)
   }
 
@@ -111,8 +112,8 @@ extension Firestore.Encoder {
     case useDefaultKeys
     /// `oneTwo` becomes `one_two`.
     case convertToSnakeCase
-    /// A closure returns the name.
-    /// - Parameter 0: receives the path from the outermost key, and returns the last key's name.
+    /// The closure returns the field name.
+    /// - Parameter 0: receives the path of keys, outermost first, and returns the new name of the last key.
     case custom(@Sendable ([any CodingKey]) -> any CodingKey)
 
     func name(of key: any CodingKey, in path: [any CodingKey]) -> String {
@@ -127,7 +128,7 @@ extension Firestore.Encoder {
 
 /// Converts property names to field names and back, by the rules of `JSONEncoder`.
 enum SnakeCase {
-  /// `oneTwoURL` as `one_two_url`. Leading and trailing underscores remain.
+  /// Converts `oneTwoURL` to `one_two_url`. Leading and trailing underscores remain.
   static func from(_ name: String) -> String {
     var result = ""
     let characters = Array(name)
@@ -145,7 +146,7 @@ enum SnakeCase {
     return result
   }
 
-  /// `one_two` as `oneTwo`. Leading and trailing underscores remain.
+  /// Converts `one_two` to `oneTwo`. Leading and trailing underscores remain.
   static func toCamelCase(_ name: String) -> String {
     let core = name.drop { $0 == "_" }
     guard let end = core.lastIndex(where: { $0 != "_" }) else { return name }
@@ -160,7 +161,7 @@ enum SnakeCase {
 // only make sense with a database throw an error.
 
 extension DocumentReference: Codable {
-  /// Always throws: a reference needs its `Firestore`.
+  /// Always throws, because a reference cannot be decoded without its `Firestore` instance.
   public init(from decoder: any Swift.Decoder) throws {
     throw FirestoreDecodingError.decodingIsNotSupported(
       "A DocumentReference can only be decoded by Firestore.Decoder.")
@@ -180,7 +181,7 @@ extension FieldValue: Encodable {
   }
 }
 
-/// The types that this module's coders do not convert.
+/// The types that this module's coders leave unchanged.
 enum FirestoreOwnTypes {
   static func contain(_ value: Any) -> Bool {
     switch value {

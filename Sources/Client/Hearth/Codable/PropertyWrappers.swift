@@ -3,7 +3,7 @@ public import Foundation
 
 /// A type that `@DocumentID` properties can have.
 public protocol DocumentIDWrappable: Sendable {
-  /// The value for a document.
+  /// The value that the property gets for a document.
   static func wrap(_ documentReference: DocumentReference) throws -> Self
 }
 
@@ -17,19 +17,20 @@ extension DocumentReference: DocumentIDWrappable {
   public static func wrap(_ documentReference: DocumentReference) throws -> DocumentReference { documentReference }
 }
 
-/// The id (`String?`) or the reference (`DocumentReference?`) of the value's document.
+/// A property with the id (`String?`) or the reference (`DocumentReference?`) of the document from which the value was
+/// decoded.
 ///
-/// It is never part of the document: encoding omits the property. Decoding fails with `fieldNameConflict` if the
+/// The property is never a field of the document: encoding omits it. Decoding fails with `fieldNameConflict` if the
 /// document has a field with the property's name.
 @propertyWrapper
 public struct DocumentID<Value: DocumentIDWrappable & Codable>: Sendable, Codable {
-  /// `nil` for a value that was not read from a document.
+  /// The id or reference; `nil` if the value was not read from a document.
   public var wrappedValue: Value?
 
-  /// Creates the property with an initial value. Decoding replaces it.
+  /// Creates the property with an initial value, which decoding replaces.
   public init(wrappedValue: Value?) { self.wrappedValue = wrappedValue }
 
-  /// The id or reference of the decoded document.
+  /// Gets the id or reference of the decoded document.
   /// - Throws: `FirestoreDecodingError` if the decoder has no document.
   public init(from decoder: any Swift.Decoder) throws {
     // Checks for this library's decoder first, because its `userInfo` is slow to create for each document.
@@ -49,8 +50,8 @@ public struct DocumentID<Value: DocumentIDWrappable & Codable>: Sendable, Codabl
 extension DocumentID: Equatable where Value: Equatable {}
 extension DocumentID: Hashable where Value: Hashable {}
 
-/// A type with special decoding. A cast to this protocol fails for nearly every type, so that casts to the specific
-/// protocols are rarely needed.
+/// A type that is decoded in a special way. Nearly all types fail the cast to this protocol, so the casts to the more
+/// specific protocols are rarely needed.
 protocol DecodedInItsWay {}
 
 /// A property that is not a field of the document.
@@ -58,7 +59,7 @@ protocol DocumentIdentity: DecodedInItsWay {}
 extension DocumentID: DocumentIdentity {}
 
 extension CodingUserInfoKey {
-  /// The key for the document with the data.
+  /// The key of the entry in `userInfo` that contains the reference of the decoded document.
   static let documentReference = CodingUserInfoKey(rawValue: "hearth.documentReference")
 }
 
@@ -73,9 +74,9 @@ extension Dictionary where Key == CodingUserInfoKey {
 
 /// A type that `@ServerTimestamp` properties can have.
 public protocol ServerTimestampWrappable: Sendable {
-  /// The value for a decoded time.
+  /// The property's value for a decoded time.
   static func wrap(_ timestamp: Timestamp) throws -> Self
-  /// The time to write for a value.
+  /// The time to write for a property's value.
   static func unwrap(_ value: Self) throws -> Timestamp
 }
 
@@ -93,23 +94,23 @@ extension Timestamp: ServerTimestampWrappable {
   public static func unwrap(_ value: Timestamp) throws -> Timestamp { value }
 }
 
-/// A time that the backend sets if the property is `nil` when it is written. Until the backend has answered, the
-/// property is read as `nil`.
+/// A property with a time. If the property is `nil` when it is written, the backend sets the time. Until the backend
+/// has answered, the property is read as `nil`.
 @propertyWrapper
 public struct ServerTimestamp<Value: ServerTimestampWrappable & Codable>: Sendable, Codable {
-  /// `nil` for a time that the backend sets.
+  /// The time; `nil` to let the backend set it.
   public var wrappedValue: Value?
 
-  /// Creates the property with its initial value; for `nil` the backend sets the time.
+  /// Creates the property with its initial value. For `nil`, the backend sets the time.
   public init(wrappedValue: Value?) { self.wrappedValue = wrappedValue }
 
-  /// The time in the field; `nil` if the field is `null`.
+  /// Decodes the time in the field; `nil` if the field is `null`.
   public init(from decoder: any Swift.Decoder) throws {
     let container = try decoder.singleValueContainer()
     wrappedValue = container.decodeNil() ? nil : try Value.wrap(try container.decode(Timestamp.self))
   }
 
-  /// Writes the time; for `nil`, a server timestamp, which the backend replaces with the time of its commit.
+  /// Writes the time. For `nil`, writes a server timestamp, which the backend replaces with the commit time.
   public func encode(to encoder: any Swift.Encoder) throws {
     var container = encoder.singleValueContainer()
     if let wrappedValue {
@@ -123,10 +124,11 @@ public struct ServerTimestamp<Value: ServerTimestampWrappable & Codable>: Sendab
 extension ServerTimestamp: Equatable where Value: Equatable {}
 extension ServerTimestamp: Hashable where Value: Hashable {}
 
-/// An optional whose `nil` is written as `null`. A plain optional that is `nil` is omitted from the document.
+/// An optional property that is written as `null` if it is `nil`. A plain optional that is `nil` is omitted from the
+/// document.
 @propertyWrapper
 public struct ExplicitNull<Value> {
-  /// `nil` for a field that is `null`.
+  /// The value; `nil` if the field is `null`.
   public var wrappedValue: Value?
 
   /// Creates the property with its initial value.
@@ -134,7 +136,7 @@ public struct ExplicitNull<Value> {
 }
 
 extension ExplicitNull: Encodable where Value: Encodable {
-  /// Writes the value; `nil` as `null`.
+  /// Writes the value, or `null` if it is `nil`.
   public func encode(to encoder: any Swift.Encoder) throws {
     var container = encoder.singleValueContainer()
     if let wrappedValue { try container.encode(wrappedValue) } else { try container.encodeNil() }
@@ -142,7 +144,7 @@ extension ExplicitNull: Encodable where Value: Encodable {
 }
 
 extension ExplicitNull: Decodable where Value: Decodable {
-  /// The value in the field; `nil` if the field is `null`.
+  /// Decodes the value in the field; `nil` if the field is `null`.
   public init(from decoder: any Swift.Decoder) throws {
     let container = try decoder.singleValueContainer()
     wrappedValue = container.decodeNil() ? nil : try container.decode(Value.self)

@@ -4,11 +4,12 @@ import Foundation
 
 /// Decodes one value of a document's data.
 ///
-/// Has a reference to its parent, from which it builds coding paths, also for errors.
+/// Each decoder refers to its parent, so that it can build coding paths, including those in errors.
 final class StructureDecoder: Swift.Decoder {
   let content: DecodedContent
   let context: DecodingContext
-  /// Whether the strategy converts the keys, because they are property names. The keys of a dictionary are data.
+  /// Whether the strategy converts the keys. It converts property names, but not the keys of a dictionary, which are
+  /// data.
   let convertsKeys: Bool
   private let parent: StructureDecoder?
   private let key: (any CodingKey)?
@@ -112,7 +113,7 @@ final class StructureDecoder: Swift.Decoder {
     return value
   }
 
-  /// The content as an integer; accepts a double without a fraction.
+  /// The content as an integer. Also accepts a double without a fraction.
   func integer<T: FixedWidthInteger>(_ type: T.Type) throws -> T {
     let value: T?
     switch scalar {
@@ -124,7 +125,7 @@ final class StructureDecoder: Swift.Decoder {
     return value
   }
 
-  /// The content as a floating-point number; accepts an integer that the type can represent.
+  /// The content as a floating-point number. Also accepts an integer that the type can represent.
   func float<T: BinaryFloatingPoint>(_ type: T.Type) throws -> T {
     switch (scalar, options.floats) {
     case (.double(let double)?, _):
@@ -146,8 +147,8 @@ final class StructureDecoder: Swift.Decoder {
 }
 
 extension StructureDecoder {
-  /// The content as a value. Decodes Firestore's types and some of Foundation's directly, and all others by their
-  /// `init(from:)`.
+  /// The content as a value. Decodes the types of Firestore and some types of Foundation directly. All other types are
+  /// decoded by their `init(from:)`.
   func value<T: Decodable>(as type: T.Type) throws -> T {
     if let plain = try plainValue(as: type) { return plain }
     if type is any DecodedInItsWay.Type, type is any StringKeyedDictionary.Type {
@@ -162,7 +163,7 @@ extension StructureDecoder {
     return try type.init(from: self)
   }
 
-  /// - Returns: `nil` for a type that decodes itself.
+  /// - Returns: `nil` if the type decodes itself by `init(from:)`.
   private func plainValue<T: Decodable>(as type: T.Type) throws -> T? {
     if type == Date.self { return try cast(try date(), to: type) }
     if type == Data.self { return try cast(try data(), to: type) }
@@ -182,7 +183,7 @@ extension StructureDecoder {
     return nil
   }
 
-  /// The elements of an array that contains only strings.
+  /// The elements of an array if all of them are strings; otherwise `nil`.
   private static func texts(_ values: [Value]) -> [String]? {
     var texts: [String] = []
     texts.reserveCapacity(values.count)
@@ -243,7 +244,7 @@ extension StructureDecoder {
     return url
   }
 
-  /// Decodes a number or a string of digits. A string can have more digits than a double.
+  /// Decodes a number or a string of digits. A string can have more digits than a double can represent.
   private func decimal() throws -> Decimal {
     switch scalar {
     case .integer(let integer)?: return Decimal(integer)

@@ -5,7 +5,8 @@ import Foundation
 final class StructureEncoder: Swift.Encoder {
   let options: Firestore.Encoder.Options
   let codingPath: [any CodingKey]
-  /// Whether the strategy converts the keys, because they are property names. The keys of a dictionary are data.
+  /// Whether the strategy converts the keys. It converts property names, but not the keys of a dictionary, which are
+  /// data.
   private let convertsKeys: Bool
   private var content: Content?
 
@@ -59,7 +60,7 @@ final class StructureEncoder: Swift.Encoder {
 
   // MARK: Values
 
-  /// A value as Firestore data, or as the data of its `encode(to:)`.
+  /// A value as Firestore data. For other types, the data that the value's `encode(to:)` writes.
   func result<T: Encodable>(of value: T) throws -> Any {
     switch value {
     case let date as Date: return try result(of: date)
@@ -118,16 +119,16 @@ final class StructureEncoder: Swift.Encoder {
   }
 }
 
-/// A map while its entries are written.
+/// A map whose entries are being written.
 final class EncodedMap {
   var entries: [String: Any] = [:]
-  /// Encoders of nested containers and of `super`. Their contents are written later.
+  /// The encoders of nested containers and of `super`, whose contents are written later.
   var open: [String: StructureEncoder] = [:]
 
   var result: [String: Any] { entries.merging(open.mapValues(\.result)) { _, later in later } }
 }
 
-/// An array while its elements are written.
+/// An array whose elements are being written.
 final class EncodedArray {
   enum Element {
     case value(Any)
@@ -146,12 +147,12 @@ final class EncodedArray {
   }
 }
 
-/// A dictionary whose keys are data, not properties.
+/// A dictionary whose keys are data rather than names of properties.
 protocol StringKeyedDictionary: DecodedInItsWay {}
 extension Dictionary: DecodedInItsWay where Key == String {}
 extension Dictionary: StringKeyedDictionary where Key == String {}
 
-/// The fields of a map.
+/// Writes the fields of a map.
 struct KeyedEncoder<Key: CodingKey>: KeyedEncodingContainerProtocol {
   let encoder: StructureEncoder
   let map: EncodedMap
@@ -190,7 +191,7 @@ struct KeyedEncoder<Key: CodingKey>: KeyedEncodingContainerProtocol {
   }
 }
 
-/// The elements of an array.
+/// Writes the elements of an array.
 struct UnkeyedEncoder: UnkeyedEncodingContainer {
   let encoder: StructureEncoder
   let array: EncodedArray
@@ -222,7 +223,7 @@ struct UnkeyedEncoder: UnkeyedEncodingContainer {
   }
 }
 
-/// The one value of an encoder.
+/// Writes the single value of an encoder.
 struct SingleValueEncoder: SingleValueEncodingContainer {
   let encoder: StructureEncoder
 
@@ -244,7 +245,7 @@ struct SingleValueEncoder: SingleValueEncodingContainer {
   mutating func encode<T: Encodable>(_ value: T) throws { encoder.write(try encoder.result(of: value)) }
 }
 
-/// A key that is not a property: an index, `super`, or a converted name.
+/// A coding key that is not a property's own name: an index, `super`, or a converted name.
 struct NameKey: CodingKey {
   let stringValue: String
   let intValue: Int?

@@ -9,14 +9,14 @@ import Synchronization
 
 /// The handle for removing a listener. Releasing the registration does not stop the listener.
 public protocol ListenerRegistration: Sendable {
-  /// Stops the listener; a second call does nothing. After a call on `FirestoreSettings.dispatchQueue`, no callback
-  /// follows. After a call elsewhere, a callback that has already begun may still finish.
+  /// Stops the listener. A second call does nothing. If you call it on `FirestoreSettings.dispatchQueue`, no callback
+  /// follows. If you call it elsewhere, a callback that has already begun may still be running.
   func remove()
 }
 
 /// A listener that calls a closure on a dispatch queue. It reads a snapshot from the mailbox, calls the closure and
-/// waits until the closure returns. While it waits, the mailbox merges snapshots, so a slow closure does not make the
-/// queue grow.
+/// waits until the closure returns. While the listener waits, the mailbox merges snapshots, so a slow closure does not
+/// make the queue grow.
 final class CallbackListener: ListenerRegistration {
   private let mailbox = SnapshotMailbox()
   private let isRemoved = Atomic(false)
@@ -53,7 +53,7 @@ final class CallbackListener: ListenerRegistration {
   }
 }
 
-/// The registration of a listener with an invalid argument; its only callback is the error.
+/// The registration of a listener with an invalid argument. Its only callback reports the error.
 final class RefusedListener: ListenerRegistration {
   private let isRemoved = Atomic(false)
 
@@ -66,27 +66,27 @@ final class RefusedListener: ListenerRegistration {
   func remove() { isRemoved.store(true, ordering: .releasing) }
 }
 
-/// The callback listeners of a client, by their mailboxes.
+/// The callback listeners of a client, indexed by their mailboxes.
 final class CallbackListeners: Sendable {
   private let mailboxes = Mutex<[ObjectIdentifier: SnapshotMailbox]>([:])
 
   func add(_ mailbox: SnapshotMailbox) { mailboxes.withLock { $0[ObjectIdentifier(mailbox)] = mailbox } }
   func remove(_ mailbox: SnapshotMailbox) { mailboxes.withLock { $0[ObjectIdentifier(mailbox)] = nil } }
 
-  /// Ends all listeners without another callback.
+  /// Ends all listeners, without any further callback.
   func finish() {
     for mailbox in mailboxes.withLock({ Array($0.values) }) { mailbox.finish() }
   }
 
-  /// Waits until the callbacks for all snapshots that are in a mailbox now have finished.
+  /// Waits until the callbacks have finished for all snapshots that are in a mailbox at the time of the call.
   func settle() async {
     for mailbox in mailboxes.withLock({ Array($0.values) }) { await mailbox.settle() }
   }
 }
 
 extension Firestore {
-  /// Calls `listener` whenever all listeners that a change affects have been called. At that moment, their snapshots
-  /// are consistent with each other (S1), but not necessarily in sync with the backend.
+  /// Calls `listener` after each change, as soon as all listeners that the change affects have been called. At that
+  /// time, the listeners' snapshots are consistent with each other (S1), but not necessarily in sync with the backend.
   @discardableResult
   public func addSnapshotsInSyncListener(_ listener: @escaping @Sendable () -> Void) -> any ListenerRegistration {
     let queue = callbackQueue
@@ -116,7 +116,7 @@ private final class InSyncListener: ListenerRegistration {
   func remove() { isRemoved.store(true, ordering: .releasing) }
 }
 
-/// The serial executor of listeners and completions: the queue of the settings, or a simulation's thread.
+/// The serial executor of listeners and completions: the queue that the settings name, or a simulation's thread.
 struct CallbackQueue: Sendable {
   private let queue: DispatchQueue
   private let loop: (any WorkLoop)?
@@ -127,7 +127,7 @@ struct CallbackQueue: Sendable {
     if let loop { loop.perform(work) } else { queue.async(execute: work) }
   }
 
-  /// Runs the closure and waits for it without blocking a thread.
+  /// Runs the closure and waits until it returns, without blocking a thread.
   func perform(_ closure: @escaping @Sendable () -> Void) async {
     await withCheckedContinuation { continuation in
       async {

@@ -4,7 +4,8 @@ import FirestoreQuery
 
 /// A reference to a collection, and the query for all of its documents.
 ///
-/// You can create a reference with an invalid path, but every call on it fails with `invalidArgument`.
+/// You can create a reference with an invalid path, but every call that uses the reference fails with
+/// `invalidArgument`.
 public struct CollectionReference: Query {
   /// The database of the collection.
   public let firestore: Firestore
@@ -26,13 +27,13 @@ public struct CollectionReference: Query {
   /// The path, slash-separated and relative to the database; empty for an invalid path.
   public var path: String { (try? resourcePath.get())?.text ?? "" }
 
-  /// The document that contains a subcollection; `nil` for a collection at the root.
+  /// The document that contains this subcollection; `nil` if the collection is at the root.
   public var parent: DocumentReference? {
     guard let path = try? resourcePath.get(), let key = DocumentKey(path.parent) else { return nil }
     return DocumentReference(firestore: firestore, key: .success(key))
   }
 
-  /// A document with a new id: 20 random letters and digits.
+  /// A document in the collection with a new id, which consists of 20 random letters and digits.
   public func document() -> DocumentReference {
     document(firestore.app.backend.surroundings.documentID())
   }
@@ -47,7 +48,7 @@ public struct CollectionReference: Query {
 }
 
 extension CollectionReference: Hashable {
-  /// Whether both have the same database and path.
+  /// Whether both references have the same database and path.
   public static func == (left: CollectionReference, right: CollectionReference) -> Bool {
     left.firestore === right.firestore && left.resourcePath == right.resourcePath
   }

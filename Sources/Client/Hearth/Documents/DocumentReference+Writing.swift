@@ -7,7 +7,7 @@ package import FirestoreModel
 extension DocumentReference {
   // MARK: Both stages
 
-  /// Replaces the document, or merges fields into it.
+  /// Replaces the document, or merges fields into it, and returns the write's handle.
   /// - Parameter options: the write's deadline, and whether it fails while offline.
   /// - Throws: `invalidArgument` for invalid data; nothing is written.
   @discardableResult
@@ -36,33 +36,35 @@ extension DocumentReference {
   // MARK: With a completion
 
   /// Replaces the document.
-  /// - Parameter completion: called when the backend has committed or rejected the write; not while offline.
+  /// - Parameter completion: called when the backend has committed or rejected the write. While offline, it is not
+  ///   called.
   public func setData(_ data: [String: Any], completion: (@Sendable ((any Error)?) -> Void)? = nil) {
     write(completion) { () throws(FirestoreError) in try setMutation(data) }
   }
 
   /// Replaces the document, or merges fields into it.
-  /// - Parameter merge: whether fields that are not in the data remain.
+  /// - Parameter merge: whether to keep fields that are not in the data.
   public func setData(_ data: [String: Any], merge: Bool, completion: (@Sendable ((any Error)?) -> Void)? = nil) {
     write(completion) { () throws(FirestoreError) in try merge ? mergeMutation(data) : setMutation(data) }
   }
 
   /// Merges some fields into the document.
-  /// - Parameter mergeFields: the only fields to write (strings or `FieldPath`s); each must be in the data.
+  /// - Parameter mergeFields: the only fields to write, as strings or `FieldPath`s. The data must contain each of them.
   public func setData(
     _ data: [String: Any], mergeFields: [Any], completion: (@Sendable ((any Error)?) -> Void)? = nil
   ) {
     write(completion) { () throws(FirestoreError) in try mergeMutation(data, only: mergeFields) }
   }
 
-  /// Changes fields of an existing document; fails with `notFound` if it does not exist.
-  /// - Parameter fields: keys are strings, with dots between nested field names, or `FieldPath`s.
+  /// Changes fields of an existing document. Fails with `notFound` if the document does not exist.
+  /// - Parameter fields: the new values. Keys are `FieldPath`s, or strings with dots between nested field names.
   public func updateData(_ fields: [AnyHashable: Any], completion: (@Sendable ((any Error)?) -> Void)? = nil) {
     write(completion) { () throws(FirestoreError) in try updateMutation(fields) }
   }
 
   /// Deletes the document; a missing document is not an error.
-  /// - Parameter completion: called when the backend has answered; not while offline.
+  /// - Parameter completion: called when the backend has committed or rejected the write. While offline, it is not
+  ///   called.
   public func delete(completion: (@Sendable ((any Error)?) -> Void)? = nil) {
     write(completion) { () throws(FirestoreError) in try deleteMutation() }
   }
@@ -75,30 +77,30 @@ extension DocumentReference {
 
   // MARK: Awaiting the backend
 
-  /// Replaces the document. Returns when the backend has committed the write; waits while offline.
+  /// Replaces the document. Returns when the backend has committed the write. Waits while offline.
   public nonisolated(nonsending) func setData(_ data: [String: Any]) async throws {
     try await enqueueData(data).acknowledged
   }
 
   /// Replaces the document, or merges fields into it.
-  /// - Parameter merge: whether fields that are not in the data remain.
+  /// - Parameter merge: whether to keep fields that are not in the data.
   public nonisolated(nonsending) func setData(_ data: [String: Any], merge: Bool) async throws {
     try await enqueueData(data, merge: merge).acknowledged
   }
 
   /// Merges some fields into the document.
-  /// - Parameter mergeFields: the only fields to write (strings or `FieldPath`s); each must be in the data.
+  /// - Parameter mergeFields: the only fields to write, as strings or `FieldPath`s. The data must contain each of them.
   public nonisolated(nonsending) func setData(_ data: [String: Any], mergeFields: [Any]) async throws {
     try await firestore.submit([mergeMutation(data, only: mergeFields)]).acknowledged
   }
 
-  /// Changes fields of a document that exists. Returns when the backend has committed the change; waits while offline.
+  /// Changes fields of an existing document. Returns when the backend has committed the change. Waits while offline.
   /// - Throws: `notFound` if the document does not exist.
   public nonisolated(nonsending) func updateData(_ fields: [AnyHashable: Any]) async throws {
     try await enqueueUpdate(fields).acknowledged
   }
 
-  /// Deletes the document. Returns when the backend has committed the deletion; waits while offline.
+  /// Deletes the document. Returns when the backend has committed the deletion. Waits while offline.
   public func delete() async throws {
     try await enqueueDelete().acknowledged
   }
@@ -106,7 +108,7 @@ extension DocumentReference {
 
 extension CollectionReference {
   /// Writes a document with a new id.
-  /// - Returns: its reference, immediately.
+  /// - Returns: the reference of the new document, immediately.
   @discardableResult
   public func addDocument(
     data: [String: Any], completion: (@Sendable ((any Error)?) -> Void)? = nil
@@ -116,7 +118,8 @@ extension CollectionReference {
     return document
   }
 
-  /// Writes a document with a new id. Returns its reference when the backend has committed it; waits while offline.
+  /// Writes a document with a new id. Returns its reference when the backend has committed the write. Waits while
+  /// offline.
   @discardableResult
   public nonisolated(nonsending) func addDocument(data: [String: Any]) async throws -> DocumentReference {
     let document = document()
@@ -124,7 +127,7 @@ extension CollectionReference {
     return document
   }
 
-  /// Writes a document with a new id, and returns both stages of the write.
+  /// Writes a document with a new id, and returns a handle for both stages of the write.
   /// - Parameter options: the write's deadline, and whether it fails while offline.
   @discardableResult
   public func enqueueDocument(

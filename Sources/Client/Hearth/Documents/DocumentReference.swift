@@ -5,7 +5,8 @@ import FirestoreSync
 
 /// A reference to a document, which may not exist.
 ///
-/// You can create a reference with an invalid path, but every call on it fails with `invalidArgument`.
+/// You can create a reference with an invalid path, but every call that uses the reference fails with
+/// `invalidArgument`.
 public struct DocumentReference: Sendable {
   /// The database of the document.
   public let firestore: Firestore
@@ -32,8 +33,8 @@ public struct DocumentReference: Sendable {
 }
 
 extension Firestore {
-  /// The key of a document of this instance.
-  /// - Throws: `invalidArgument` for a reference with an invalid path, or from another instance.
+  /// The key of a document, which must belong to this instance.
+  /// - Throws: `invalidArgument` if the reference has an invalid path or is from another instance.
   func key(of document: DocumentReference) throws(FirestoreError) -> DocumentKey {
     let key = try document.key.get()
     guard document.firestore === self else {
@@ -45,7 +46,7 @@ extension Firestore {
 }
 
 extension DocumentReference: Hashable {
-  /// Whether both have the same database and path.
+  /// Whether both references have the same database and path.
   public static func == (left: DocumentReference, right: DocumentReference) -> Bool {
     left.firestore === right.firestore && left.key == right.key
   }
@@ -80,7 +81,7 @@ enum ReferencePath {
     }
   }
 
-  /// The id of a collection group.
+  /// Checks the id of a collection group.
   static func collectionID(_ text: String) -> Result<String, FirestoreError> {
     if text.isEmpty { return .failure(.invalidArgument("A collection id must not be empty.")) }
     if text.utf8.contains(UInt8(ascii: "/")) {
@@ -108,17 +109,18 @@ enum ReferencePath {
 public enum FirestoreSource: Hashable, Sendable {
   /// The backend, or the cache if the client is offline.
   case `default`
-  /// The backend only; pending local writes are still applied.
+  /// Only the backend. Pending local writes are still applied to the result.
   case server
-  /// The cache only.
+  /// Only the cache.
   case cache
 }
 
 extension DocumentReference {
   /// Reads the document once.
-  /// - Throws: `unavailable` if the source cannot provide the document. For `server`, that is while offline. For
-  ///   `cache`, that is if the document is not cached. For `default`, that is if both apply. A document that is known
-  ///   not to exist is not an error, except for `default` while offline, as in the SDKs.
+  /// - Throws: `unavailable` if the source cannot provide the document. The source `server` fails while offline,
+  ///   `cache` fails if the document is not cached, and `default` fails if both apply. A document that is known not to
+  ///   exist is not an error. As in the SDKs, there is one exception: `default` fails for such a document while
+  ///   offline.
   public func getDocument(source: FirestoreSource = .default) async throws -> any DocumentSnapshot {
     try await read(source)
   }
@@ -169,7 +171,7 @@ extension DocumentReference {
 
   static func query(_ key: DocumentKey) -> FirestoreQuery.Query { FirestoreQuery.Query(path: key.path) }
 
-  /// The document of a document listener's view, which contains at most one document.
+  /// The document from a document listener's view. Such a view contains at most one document.
   func documentSnapshot(_ view: ViewSnapshot) -> any DocumentSnapshot {
     let key = DocumentKey(unchecked: view.query.path)
     return SingleDocumentSnapshot(
@@ -184,8 +186,8 @@ extension DocumentReference {
 extension DocumentReference {
   /// Calls `listener` with the document now and after each change, on `FirestoreSettings.dispatchQueue`, in order.
   ///
-  /// Exactly one argument is non-nil. A missing document is a snapshot with `exists == false`. An error is the last
-  /// callback.
+  /// In each call, exactly one argument is non-nil. A missing document results in a snapshot with `exists == false`.
+  /// After an error, no more calls follow.
   @discardableResult
   public func addSnapshotListener(
     _ listener: @escaping @Sendable ((any DocumentSnapshot)?, (any Error)?) -> Void
@@ -193,8 +195,8 @@ extension DocumentReference {
     addSnapshotListener(options: SnapshotListenOptions(), listener: listener)
   }
 
-  /// Adds a listener, with or without events for changes of metadata only.
-  /// - Parameter includeMetadataChanges: whether a change of only `SnapshotMetadata` is an event.
+  /// Adds a listener, with or without events for changes that concern only metadata.
+  /// - Parameter includeMetadataChanges: whether a change of only `SnapshotMetadata` causes an event.
   @discardableResult
   public func addSnapshotListener(
     includeMetadataChanges: Bool,
@@ -230,19 +232,21 @@ extension DocumentReference {
 
   // MARK: As a sequence
 
-  /// The document now and after each change. A slow consumer receives the newest state, not every state.
+  /// A sequence of snapshots: the document now and after each change. A slow consumer receives the newest state, not
+  /// every state.
   public var snapshots: AsyncThrowingStream<any DocumentSnapshot, any Error> {
     snapshots(options: SnapshotListenOptions())
   }
 
-  /// The document now and after each change, with or without elements for changes of metadata only.
-  /// - Parameter includeMetadataChanges: whether a change of only `SnapshotMetadata` is an element.
+  /// A sequence of snapshots: the document now and after each change. It can include changes that concern only
+  /// metadata.
+  /// - Parameter includeMetadataChanges: whether a change of only `SnapshotMetadata` produces an element.
   public func snapshots(includeMetadataChanges: Bool) -> AsyncThrowingStream<any DocumentSnapshot, any Error> {
     snapshots(options: SnapshotListenOptions().withIncludeMetadataChanges(includeMetadataChanges))
   }
 
-  /// The document now and after each change.
-  /// - Parameter bufferingPolicy: the treatment of unread snapshots.
+  /// A sequence of snapshots: the document now and after each change.
+  /// - Parameter bufferingPolicy: what happens to unread snapshots.
   public func snapshots(
     options: SnapshotListenOptions, bufferingPolicy: SnapshotBufferingPolicy = .merged
   ) -> AsyncThrowingStream<any DocumentSnapshot, any Error> {
@@ -251,8 +255,8 @@ extension DocumentReference {
     }
   }
 
-  /// The document as a value, now and after each change. For an optional type, the value is `nil` while the document
-  /// does not exist. A document that cannot be decoded ends the sequence with the error.
+  /// A sequence of values decoded from the document, now and after each change. For an optional type, the value is
+  /// `nil` while the document does not exist. If the document cannot be decoded, the sequence ends with the error.
   public func snapshots<T: Decodable & Sendable>(
     as type: T.Type, options: SnapshotListenOptions = SnapshotListenOptions(),
     bufferingPolicy: SnapshotBufferingPolicy = .merged, decoder: Firestore.Decoder = Firestore.Decoder()

@@ -2,16 +2,16 @@
 package import FirestoreModel
 import FirestoreQuery
 
-/// The last known state of a document at one moment; the document may not exist.
+/// The last known state of a document at one point in time. The document may not exist.
 ///
-/// A protocol, unlike in the official SDK, where it is a class. `QueryDocumentSnapshot` is a snapshot of an existing
-/// document.
+/// `DocumentSnapshot` is a protocol here, but a class in the official SDK. `QueryDocumentSnapshot` is a snapshot of an
+/// existing document.
 public protocol DocumentSnapshot: Sendable {
   /// The content of the snapshot.
   var content: DocumentContent { get }
 }
 
-/// The content of a document snapshot. Data is decoded on demand.
+/// The content of a document snapshot, whose data is decoded on demand.
 public struct DocumentContent: Sendable {
   let firestore: Firestore
   let key: DocumentKey
@@ -19,13 +19,13 @@ public struct DocumentContent: Sendable {
   let metadata: SnapshotMetadata
 }
 
-/// The snapshot of a document listener or `getDocument`.
+/// The snapshot that a document listener or `getDocument` returns.
 struct SingleDocumentSnapshot: DocumentSnapshot {
   let content: DocumentContent
 }
 
 extension Firestore {
-  /// A snapshot of a document in the backend's version.
+  /// A snapshot of the backend's version of a document.
   package func snapshot(atBackend document: Document) -> any DocumentSnapshot {
     SingleDocumentSnapshot(
       content: DocumentContent(
@@ -43,7 +43,7 @@ extension DocumentSnapshot {
   }
   /// The last segment of the document's path.
   public var documentID: String { content.key.documentID }
-  /// The origin of the data.
+  /// Information about the origin of the data.
   public var metadata: SnapshotMetadata { content.metadata }
 
   /// All fields; `nil` if the document does not exist.
@@ -73,19 +73,19 @@ extension DocumentSnapshot {
     get { self.get(field) }
   }
 
-  /// Whether both have the same key and data, regardless of metadata.
+  /// Whether both snapshots have the same key and data, regardless of metadata.
   fileprivate func isEqual(to other: some DocumentSnapshot) -> Bool {
     content.firestore === other.content.firestore && content.key == other.content.key
       && content.document?.data == other.content.document?.data
   }
 }
 
-/// Whether both show the same document with the same data, regardless of metadata.
+/// Whether both snapshots show the same document with the same data, regardless of metadata.
 public func == (left: any DocumentSnapshot, right: any DocumentSnapshot) -> Bool {
   left.isEqual(to: right)
 }
 
-/// An existing document of a query's result.
+/// A snapshot of an existing document in a query's result.
 public struct QueryDocumentSnapshot: DocumentSnapshot {
   /// The content of the snapshot.
   public let content: DocumentContent
@@ -102,6 +102,6 @@ public struct QueryDocumentSnapshot: DocumentSnapshot {
 }
 
 extension QueryDocumentSnapshot: Equatable {
-  /// Whether both show the same document with the same data, regardless of metadata.
+  /// Whether both snapshots show the same document with the same data, regardless of metadata.
   public static func == (left: QueryDocumentSnapshot, right: QueryDocumentSnapshot) -> Bool { left.isEqual(to: right) }
 }

@@ -3,10 +3,10 @@ import FirestoreClientState
 
 /// The source of a listener's data.
 public enum ListenSource: Hashable, Sendable {
-  /// The cache immediately, and then the backend.
+  /// First the cache, immediately, and then the backend.
   case `default`
-  /// The cache and local writes only. The client does not query the backend, but shows documents that it receives for
-  /// other listeners.
+  /// Only the cache and local writes. The client does not query the backend for this listener, but the listener shows
+  /// documents that the client receives for other listeners.
   case cache
 }
 
@@ -14,10 +14,10 @@ public enum ListenSource: Hashable, Sendable {
 public struct SnapshotListenOptions: Hashable, Sendable {
   /// The source of the listener's data.
   public let source: ListenSource
-  /// Whether a change of only `SnapshotMetadata` is an event.
+  /// Whether a change of only `SnapshotMetadata` causes an event.
   public let includeMetadataChanges: Bool
 
-  /// Creates options with the default source, without events for changes of metadata only.
+  /// Creates options with the default source and without events for changes that concern only metadata.
   public init() { self.init(source: .default, includeMetadataChanges: false) }
 
   init(source: ListenSource, includeMetadataChanges: Bool) {
@@ -25,13 +25,13 @@ public struct SnapshotListenOptions: Hashable, Sendable {
     self.includeMetadataChanges = includeMetadataChanges
   }
 
-  /// The same options with another source.
+  /// A copy of the options with another source.
   public func withSource(_ source: ListenSource) -> SnapshotListenOptions {
     SnapshotListenOptions(source: source, includeMetadataChanges: includeMetadataChanges)
   }
 
-  /// The same options with or without events for changes of metadata only.
-  /// - Parameter include: whether a change of only `SnapshotMetadata` is an event.
+  /// A copy of the options, with or without events for changes that concern only metadata.
+  /// - Parameter include: whether a change of only `SnapshotMetadata` causes an event.
   public func withIncludeMetadataChanges(_ include: Bool) -> SnapshotListenOptions {
     SnapshotListenOptions(source: source, includeMetadataChanges: include)
   }
@@ -45,10 +45,10 @@ public struct SnapshotListenOptions: Hashable, Sendable {
 public struct DocumentListenOptions: Hashable, Sendable {
   var options = SnapshotListenOptions()
 
-  /// Creates options without events for changes of metadata only.
+  /// Creates options without events for changes that concern only metadata.
   public init() {}
 
-  /// The same options with or without events for changes of only `SnapshotMetadata`.
+  /// A copy of the options, with or without events for changes of only `SnapshotMetadata`.
   public func includeMetadataChanges(_ include: Bool) -> DocumentListenOptions {
     DocumentListenOptions(options.withIncludeMetadataChanges(include))
   }
@@ -60,20 +60,20 @@ public struct DocumentListenOptions: Hashable, Sendable {
 public struct QueryListenOptions: Hashable, Sendable {
   var options = SnapshotListenOptions()
 
-  /// Creates options without events for changes of metadata only.
+  /// Creates options without events for changes that concern only metadata.
   public init() {}
 
-  /// The same options, with events for changes of any metadata if `include` is `true`; unchanged otherwise.
+  /// A copy of the options, with events for changes of any metadata if `include` is `true`, and otherwise unchanged.
   public func includeQueryMetadataChanges(_ include: Bool) -> QueryListenOptions {
     QueryListenOptions(options.withIncludeMetadataChanges(options.includeMetadataChanges || include))
   }
 
-  /// The same options, with events for changes of any metadata if `include` is `true`; unchanged otherwise.
+  /// A copy of the options, with events for changes of any metadata if `include` is `true`, and otherwise unchanged.
   public func includeDocumentMetadataChanges(_ include: Bool) -> QueryListenOptions {
     QueryListenOptions(options.withIncludeMetadataChanges(options.includeMetadataChanges || include))
   }
 
-  /// The same options with or without events for changes of any metadata.
+  /// A copy of the options, with or without events for changes of any metadata.
   public func includeMetadataChanges(_ include: Bool) -> QueryListenOptions {
     QueryListenOptions(options.withIncludeMetadataChanges(include))
   }
@@ -81,11 +81,13 @@ public struct QueryListenOptions: Hashable, Sendable {
   private init(_ options: SnapshotListenOptions) { self.options = options }
 }
 
-/// The treatment of a sequence's unread snapshots. No policy loses a change.
+/// Determines what happens to a sequence's unread snapshots. No policy loses a change.
 public enum SnapshotBufferingPolicy: Hashable, Sendable {
-  /// Unread snapshots are merged into one with the newest state and all changes since the last snapshot that was read.
+  /// Unread snapshots are merged into one snapshot. It has the newest state and all changes since the last snapshot
+  /// that was read.
   case merged
-  /// Up to `limit` unread snapshots wait separately, as in the SDKs. Beyond this limit, the newest ones are merged.
+  /// Up to `limit` unread snapshots are kept separately, as in the SDKs. Beyond this limit, the newest snapshots are
+  /// merged.
   case separate(limit: Int)
 
   var capacity: Int {

@@ -4,11 +4,11 @@ import FirestoreQuery
 package import FirestoreSync
 import Foundation
 
-/// The result of a query at one moment, and the changes since the previous snapshot.
+/// The result of a query at one point in time, and the changes since the previous snapshot.
 public struct QuerySnapshot: Sendable {
   /// The query that returned the documents.
   public let query: any Query
-  /// The origin of the data.
+  /// Information about the origin of the data.
   public let metadata: SnapshotMetadata
   private let view: ViewSnapshot
 
@@ -28,13 +28,13 @@ public struct QuerySnapshot: Sendable {
   /// The documents in the query's order.
   public var documents: [QueryDocumentSnapshot] { view.documents.documents.map(snapshot) }
 
-  /// The changes since the previous snapshot; the first snapshot adds every document. Omits documents whose only change
-  /// is in their metadata.
+  /// The changes since the previous snapshot; in the first snapshot, every document is added. Changes that concern only
+  /// a document's metadata are omitted.
   public var documentChanges: [DocumentChange] { documentChanges(includeMetadataChanges: false) }
 
-  /// The changes since the previous snapshot, with or without changes of metadata only.
-  /// - Parameter includeMetadataChanges: whether documents with changes of metadata only count as modified. This only
-  ///   has an effect for listeners with metadata changes.
+  /// The changes since the previous snapshot, with or without changes that concern only metadata.
+  /// - Parameter includeMetadataChanges: whether a document counts as modified if only its metadata changed. Has an
+  ///   effect only for listeners that include metadata changes.
   public func documentChanges(includeMetadataChanges: Bool) -> [DocumentChange] {
     if view.onlyAdds {
       // Documents are added in their final order, so each index is already final.
@@ -70,7 +70,8 @@ public struct QuerySnapshot: Sendable {
 }
 
 extension QuerySnapshot: Equatable {
-  /// Whether both have the same query, the same documents in the same order, the same metadata and the same changes.
+  /// Whether both snapshots have the same query, the same documents in the same order, the same metadata and the same
+  /// changes.
   public static func == (left: QuerySnapshot, right: QuerySnapshot) -> Bool {
     left.query == right.query && left.metadata == right.metadata && left.documents == right.documents
       && left.documentChanges == right.documentChanges
@@ -86,11 +87,11 @@ extension QuerySnapshot: Sequence {
 public struct DocumentChange: Sendable, Equatable {
   /// The kind of the change.
   public let type: DocumentChangeType
-  /// The present document; for a removed one, its last state.
+  /// The current document; for a removed document, its last state.
   public let document: QueryDocumentSnapshot
-  /// The document's index before this change and after the changes before it; `NSNotFound` for an added document.
+  /// The document's index after all preceding changes, but before this one; `NSNotFound` for an added document.
   public let oldIndex: Int
-  /// The document's index after the changes up to this one; `NSNotFound` for a removed document.
+  /// The document's index after this change and all preceding ones; `NSNotFound` for a removed document.
   public let newIndex: Int
 
   init(_ kind: FirestoreQuery.DocumentChange.Kind, _ document: QueryDocumentSnapshot, from old: Int?, to new: Int?) {
@@ -106,8 +107,9 @@ public struct DocumentChange: Sendable, Equatable {
   }
 }
 
-/// The kind of change of a document of a query's result.
+/// The kind of a change to a document in a query's result.
 public enum DocumentChangeType: Hashable, Sendable {
-  /// The document now matches, still matches with other data or metadata, or no longer matches.
+  /// `added`: the document now matches. `modified`: it still matches, with other data or metadata. `removed`: it no
+  /// longer matches.
   case added, modified, removed
 }

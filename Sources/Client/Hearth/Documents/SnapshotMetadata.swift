@@ -6,16 +6,16 @@ import FirestoreModel
 public struct SnapshotMetadata: Sendable {
   /// Whether the data contains writes that the backend has not acknowledged yet ("Local" rather than "Server").
   public let hasPendingWrites: Bool
-  /// Whether the data comes from the cache and may be stale or incomplete. `false` once it is complete and current with
-  /// the backend.
+  /// Whether the data comes from the cache and may be stale or incomplete. `false` once the data is complete and in
+  /// sync with the backend.
   public let isFromCache: Bool
-  /// The reasons for the snapshot, in order; several if an unread snapshot was merged with later ones. Empty for reads
-  /// from the cache only. Not part of equality.
+  /// The reasons for the snapshot, in order. There are several if an unread snapshot was merged with later ones. Empty
+  /// for reads that use only the cache. Equality ignores the causes.
   public let causes: [SnapshotCause]
 }
 
 extension SnapshotMetadata: Hashable {
-  /// Whether both have the same `hasPendingWrites` and `isFromCache`, regardless of causes.
+  /// Whether both values have the same `hasPendingWrites` and `isFromCache`, regardless of causes.
   public static func == (left: SnapshotMetadata, right: SnapshotMetadata) -> Bool {
     left.hasPendingWrites == right.hasPendingWrites && left.isFromCache == right.isFromCache
   }
@@ -27,39 +27,39 @@ extension SnapshotMetadata: Hashable {
   }
 }
 
-/// The reason for a snapshot. The SDKs do not report it; here every snapshot has its causes
+/// The reason for a snapshot. In contrast to the SDKs, Hearth reports the causes of every snapshot
 /// (`SnapshotMetadata.causes`).
 ///
-/// Compare it with the constants: `causes.contains(.networkDisabled)`. Later versions may have other causes, which also
-/// have a `name` and a `description`.
+/// Compare a cause with the constants: `causes.contains(.networkDisabled)`. Later versions may add causes. Every cause
+/// has a `name` and a `description`.
 public struct SnapshotCause: Hashable, Sendable, CustomStringConvertible {
   private let cause: FirestoreClientState.SnapshotCause
 
   init(_ cause: FirestoreClientState.SnapshotCause) { self.cause = cause }
 
-  /// The listener was added. This is its first snapshot.
+  /// The listener was added, and this is its first snapshot.
   public static let listenerAdded = SnapshotCause(.listenerAdded)
-  /// A local write was made; the number is its `PendingWrite.id`.
+  /// A local write was made; the number is the write's `PendingWrite.id`.
   public static func localWrite(_ id: PendingWrite.ID) -> SnapshotCause { SnapshotCause(.localWrite(BatchID(id))) }
   /// The backend accepted a write.
   public static func acknowledged(_ id: PendingWrite.ID) -> SnapshotCause { SnapshotCause(.acknowledged(BatchID(id))) }
-  /// The backend rejected a write, and its local change was undone.
+  /// The backend rejected a write, and the client undid the write's local effect.
   public static func rejected(_ id: PendingWrite.ID, _ error: FirestoreError) -> SnapshotCause {
     SnapshotCause(.rejected(BatchID(id), RPCStatus(error)))
   }
   /// `cancelPendingWrite` canceled a write.
   public static func cancelled(_ id: PendingWrite.ID) -> SnapshotCause { SnapshotCause(.cancelled(BatchID(id))) }
-  /// The backend sent changes, consistent as of this time.
+  /// The backend sent changes, which are consistent as of this time.
   public static func server(_ time: Timestamp) -> SnapshotCause { SnapshotCause(.server(SnapshotVersion(time.model))) }
   /// The program called `disableNetwork()`.
   public static let networkDisabled = SnapshotCause(.networkDisabled)
   /// The backend is unreachable.
   public static let offline = SnapshotCause(.offline)
-  /// The client looked up a document that the backend no longer listed.
+  /// The client looked up a document that the backend no longer listed in the result.
   public static func limboResolved(path: String) -> SnapshotCause {
     SnapshotCause(.limboResolved(DocumentKey(unchecked: ResourcePath(path))))
   }
-  /// The backend's document count differed from the cache's.
+  /// The backend's document count for the query differed from the cache's count.
   public static let existenceFilter = SnapshotCause(.existenceFilter)
   /// Another user signed in.
   public static let userChanged = SnapshotCause(.userChanged)
@@ -68,7 +68,7 @@ public struct SnapshotCause: Hashable, Sendable, CustomStringConvertible {
   /// The cache works again after a failure.
   public static let cacheRecovered = SnapshotCause(.cacheRecovered)
 
-  /// The name of the cause as in the output of `hearth watch --json`, such as `local-write`.
+  /// The name of the cause, as printed by `hearth watch --json`, such as `local-write`.
   public var name: String { cause.words.name }
 
   /// A short human-readable text, such as `write #3 acknowledged`.

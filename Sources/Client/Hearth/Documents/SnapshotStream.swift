@@ -4,22 +4,22 @@ import FirestoreModel
 import FirestoreQuery
 import FirestoreSync
 
-/// A listener for a consumer that requests each snapshot. It listens as long as this object exists: an
-/// `AsyncThrowingStream` releases it when its consumer ends or is canceled.
+/// A listener for a consumer that requests each snapshot. The listener remains active as long as this object exists. An
+/// `AsyncThrowingStream` releases the object when the stream's consumer ends or is canceled.
 final class SnapshotSource: Sendable {
   private let mailbox: SnapshotMailbox
   private let engine: SyncEngine
   private let id: ListenerID
 
   /// Starts the listener.
-  /// - Parameter capacity: the number of unread snapshots before merging.
+  /// - Parameter capacity: the maximum number of unread snapshots. Beyond it, snapshots are merged.
   init(engine: SyncEngine, query: FirestoreQuery.Query, options: ListenerOptions, capacity: Int = 1) {
     self.engine = engine
     mailbox = SnapshotMailbox(capacity: capacity)
     id = engine.listen(to: query, options: options, into: mailbox)
   }
 
-  /// The next snapshot; `nil` at the end and on cancellation. The mailbox merges snapshots that exceed its capacity.
+  /// The next snapshot; `nil` at the end and after cancellation. The mailbox merges snapshots that exceed its capacity.
   nonisolated(nonsending) func next() async throws(FirestoreError) -> ViewSnapshot? {
     switch await mailbox.next() {
     case .snapshot(let view): view
@@ -28,8 +28,8 @@ final class SnapshotSource: Sendable {
     }
   }
 
-  /// The reason why the client is not online; `nil` while online. Without a listener the client would have no reason to
-  /// connect.
+  /// The reason why the client is not online; `nil` while the client is online. Must be called while the listener
+  /// exists, because without a listener the client might have no reason to connect.
   nonisolated(nonsending) func connectionReason() async -> ConnectionReason? {
     var status = engine.status(queueEnds: 0).makeAsyncIterator()
     return await status.next()?.reason
@@ -44,8 +44,8 @@ final class SnapshotSource: Sendable {
 }
 
 extension Firestore {
-  /// A stream of snapshots. For an invalid argument, the first read throws the error.
-  /// - Parameter snapshot: creates the element for a view, or returns `nil` to skip the view.
+  /// Creates a stream of snapshots. If an argument is invalid, the first read throws the error.
+  /// - Parameter snapshot: creates the stream's element from a view's snapshot, or returns `nil` to skip the snapshot.
   func stream<Snapshot: Sendable>(
     of query: Result<FirestoreQuery.Query, FirestoreError>, options: SnapshotListenOptions,
     bufferingPolicy: SnapshotBufferingPolicy, _ snapshot: @escaping @Sendable (ViewSnapshot) throws -> Snapshot?
@@ -70,7 +70,7 @@ extension Firestore {
     }
   }
 
-  /// Starts a listener with callbacks. For an invalid argument, the only callback is the error.
+  /// Starts a listener with callbacks. If an argument is invalid, the only callback reports the error.
   func listen(
     to query: Result<FirestoreQuery.Query, FirestoreError>, options: SnapshotListenOptions,
     deliver: @escaping @Sendable (Result<ViewSnapshot, FirestoreError>) -> Void
@@ -84,7 +84,7 @@ extension Firestore {
     }
   }
 
-  /// The first snapshot of a read: in sync with the backend, or from the cache if the client is offline.
+  /// The first snapshot of a read. It is in sync with the backend, or from the cache if the client is offline.
   /// - Returns: the snapshot and its listener.
   func firstSnapshot(
     of query: FirestoreQuery.Query, source: ListenerOptions.Source = .default
@@ -99,7 +99,7 @@ extension Firestore {
 }
 
 extension FirestoreError {
-  /// The error of a read that needed the server: the SDK's text, and the reason for the missing connection.
+  /// The error for a read that needed the server: the SDK's text, and the reason why there is no connection.
   static func notRead(_ text: String, _ reason: ConnectionReason?) -> FirestoreError {
     guard let reason, reason.isFailure || reason == .networkDisabled else { return FirestoreError(.unavailable, text) }
     let end = reason.description.hasSuffix(".") ? "" : "."

@@ -4,10 +4,10 @@ import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery
 
-/// Validation of a watcher's requests. A watcher may have another version or be a different program, so its requests
-/// are checked like a program's own calls. The checks also exclude numbers that would overflow and trap.
+/// Validation of a watcher's requests. The watcher may be of another version or a different program, so its requests
+/// are checked like the program's own calls. The checks also reject numbers that would overflow and trap.
 extension ClientRequest {
-  /// The longest delay of a message that a watcher may set.
+  /// The maximum message delay that a watcher may set.
   private static let longestDelay = Duration.seconds(3600)
   private static let mostBytes = 1_000_000_000
 

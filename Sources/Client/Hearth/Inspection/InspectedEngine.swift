@@ -27,7 +27,7 @@ struct InspectedEngine: InspectedClient {
     return news
   }
 
-  /// Replies to queries once, from the cache, without the backend.
+  /// Performs a request. Queries are answered once, from the cache, without the backend.
   nonisolated(nonsending) func answer(_ request: ClientRequest) async throws(RPCStatus) -> ClientEvent? {
     switch request {
     case .openWindow(let tag, let query), .ask(let tag, let query):
@@ -71,7 +71,7 @@ struct InspectedEngine: InspectedClient {
     return nil
   }
 
-  /// The largest document and byte counts of one reply.
+  /// The maximum document count and the maximum byte count of one reply.
   private static let mostDocuments = 500
   private static let mostDocumentBytes = 4 << 20
 
@@ -111,8 +111,8 @@ private final class EngineEventQueue: InspectedEvents {
 }
 
 extension Document {
-  /// The document without the mark of acknowledged writes. They are not pending, even before a listener has delivered
-  /// their version.
+  /// A copy of the document that is not marked as having acknowledged writes. Such writes are not pending, even if no
+  /// listener has delivered the resulting version yet.
   fileprivate var withoutAcknowledgedWrites: Document {
     var document = self
     if hasCommittedMutations { document.pending = .none }
@@ -121,7 +121,7 @@ extension Document {
 }
 
 extension ListenerSnapshot {
-  /// A view's snapshot, with only its first changes.
+  /// Converts a view's snapshot, including only its first changes.
   fileprivate init(_ snapshot: ViewSnapshot, of listener: Int, at time: FirestoreModel.Timestamp) {
     let changes = snapshot.changes.prefix(Inspection.mostChanges).map { change in
       let key = change.document.key

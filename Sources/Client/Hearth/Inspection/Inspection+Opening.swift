@@ -30,15 +30,15 @@ extension Inspection {
 }
 
 extension Inspection.Plan {
-  /// The datastore with faults, which a watcher can set.
+  /// Wraps the datastore, so that a watcher can inject faults.
   package func disturbing(_ datastore: any Datastore, clock: any Clock<Duration>) -> any Datastore {
     FaultyDatastore(datastore, faults: faults, clock: clock)
   }
 }
 
 extension Firestore {
-  /// The plan for the inspection of a new client.
-  /// - Returns: `nil` unless the client may be watched.
+  /// Decides how to inspect a new client.
+  /// - Returns: `nil` if the client may not be watched.
   func inspectionPlan(_ settings: FirestoreSettings.Storage, _ backend: ResolvedBackend) -> Inspection.Plan? {
     let environment = ProcessInfo.processInfo.environment
     guard InspectionPermission.isGiven(unlessSaid: settings.isInspectable, environment) else { return nil }
@@ -51,7 +51,7 @@ extension Firestore {
 }
 
 extension ResolvedBackend {
-  /// The backend's kind, host and use of TLS for the greeting of a watcher.
+  /// The kind and the host of the backend and whether it uses TLS, for greeting a watcher.
   fileprivate var inspected: (InspectionGreeting.BackendKind, host: String?, isTLS: Bool) {
     switch self {
     case .embedded, .inMemory: (.embedded, nil, false)
@@ -66,7 +66,7 @@ extension ResolvedBackend {
 package enum InspectionPermission {
   static let variable = "HEARTH_INSPECT"
 
-  /// - Parameter isInspectable: the setting that applies if the environment variable is not set.
+  /// - Parameter isInspectable: the setting to apply if the environment variable is not set.
   package static func isGiven(unlessSaid isInspectable: Bool, _ environment: [String: String]) -> Bool {
     switch environment[variable] {
     case "1": true
@@ -76,24 +76,24 @@ package enum InspectionPermission {
   }
 }
 
-/// The socket for watchers. Its name in the file system is removed when the client or the process ends. This includes
-/// an end by SIGTERM, SIGINT or SIGHUP with their default action.
+/// The socket for watchers. The socket's file is removed when the client or the process ends. This also works if the
+/// default action of SIGTERM, SIGINT or SIGHUP ends the process.
 final class InspectionSocket: Sendable {
   private struct Registry {
     var sockets: [InspectionAddress: LocalSocket] = [:]
-    /// The numbers that identify the sockets' paths for signal handlers.
+    /// The numbers under which signal handlers know the paths of the sockets.
     var numbers: [InspectionAddress: CInt] = [:]
     var removesAtExit = false
   }
 
-  /// The sockets of this process. Their names are removed when the process ends.
+  /// The sockets of this process, whose files are removed when the process ends.
   private static let registry = Mutex(Registry())
 
   let descriptor: CInt
   let address: InspectionAddress
 
   /// Creates a socket with an unused name and listens on it.
-  /// - Throws: the reason why there is no socket, in one line.
+  /// - Throws: a description, in one line, of why there is no socket.
   init(in folder: InspectionFolder) throws(InspectionFolder.Failure) {
     try folder.prepare()
     let opened = Self.registry.withLock { registry -> Result<(CInt, InspectionAddress), InspectionFolder.Failure> in
@@ -115,7 +115,7 @@ final class InspectionSocket: Sendable {
     Self.removeAtExit()
   }
 
-  /// Removes the socket's name, so that watchers no longer find it. The caller closes the descriptor.
+  /// Removes the socket's file, so that watchers no longer find the client. The caller closes the descriptor.
   func remove() {
     let socket = Self.registry.withLock { registry in
       if let number = registry.numbers.removeValue(forKey: address) { csn_forget(number) }

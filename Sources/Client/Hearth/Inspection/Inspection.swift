@@ -9,12 +9,12 @@ import Glibc
 import LocalSockets
 import SerialExecutors
 
-/// Shows one client to watchers of the same user, and lets them control it on request.
+/// Makes one client visible to watchers of the same user, and lets them control the client if they ask to.
 ///
-/// An actor with its own queue: it builds and sends events concurrently with the engine. The engine only puts snapshots
-/// into a bounded queue (`InspectedEvents`), and only while a watcher is connected. The client never waits for a
-/// watcher. Snapshots that a watcher did not read in time, or that exceeded the processor time (`InspectionBudget`),
-/// are only counted. The watcher receives the count.
+/// This actor has its own queue, so it builds and sends events concurrently with the engine. The engine only puts
+/// snapshots into a bounded queue (`InspectedEvents`), and only while a watcher is connected. The client never waits
+/// for a watcher. Snapshots that a watcher does not read in time, or that would exceed the processor time
+/// (`InspectionBudget`), are only counted, and the watcher receives the count.
 package actor Inspection {
   /// The folder, greeting and faults for the inspection of a client.
   package struct Plan: Sendable {
@@ -22,7 +22,7 @@ package actor Inspection {
     package var greeting: InspectionGreeting
     /// The faults between the client and its backend.
     package var faults: FaultInjector
-    /// The `restingShare` of the `InspectionBudget`.
+    /// The value of `restingShare` for the `InspectionBudget`.
     package var restingShare: Int? = InspectionBudget.usualRestingShare
 
     package init(folder: InspectionFolder, greeting: InspectionGreeting, faults: FaultInjector) {
@@ -48,27 +48,27 @@ package actor Inspection {
   /// Whether `catchUp()` is already scheduled.
   private var isWaitingForTime = false
   private var isWaitingForLists = false
-  /// The number of snapshots that no watcher received.
+  /// The number of snapshots that were not sent to any watcher.
   private var missed = 0
-  /// The last status, for new watchers; `nil` before the first.
+  /// The last status, which new watchers receive; `nil` before the first status.
   private var lastStatus: ClientStatus?
   var changes = StatusChanges(knowsPast: true)
   private var omissions = StatusOmissions()
   var isNetworkEnabled = true
   private var isOver = false
 
-  /// The interval for collecting events that are sent together.
+  /// The interval during which events are collected before they are sent together.
   private static let pace = DispatchTimeInterval.milliseconds(50)
   private static let slowPace = DispatchTimeInterval.milliseconds(500)
   private static let mostWatchers = 16
-  /// The limits of a reported snapshot: the number of changes, and the size of their documents in bytes.
+  /// The limits of one reported snapshot: the number of changes, and the size of the changed documents in bytes.
   static let mostChanges = 20
   static let mostBytes = 64 << 10
   private static let queueEnds = 100
   private static let keptForSnapshots = Duration.milliseconds(10)
 
-  /// Reserves the socket for watchers. `start` begins to listen.
-  /// - Throws: the reason why the client cannot be watched, in one line.
+  /// Reserves the socket for watchers, which can connect after `start`.
+  /// - Throws: a description, in one line, of why the client cannot be watched.
   package init(
     _ client: any InspectedClient, as greeting: InspectionGreeting, in folder: InspectionFolder,
     restingShare: Int? = InspectionBudget.usualRestingShare
@@ -94,7 +94,7 @@ package actor Inspection {
   }
 
   /// Notifies all watchers that the client is closed, and ends their connections.
-  /// - Parameter reason: the reason why the client can no longer be watched; `nil` for a client that is closed.
+  /// - Parameter reason: the reason why the client can no longer be watched; `nil` if the client was closed.
   package func end(because reason: String? = nil) {
     guard !isOver else { return }
     isOver = true
@@ -217,7 +217,7 @@ package actor Inspection {
     if watchers[id]?.isEmpty == true, watchers[id]?.isBehind == true { waitForTime() }
   }
 
-  /// Closes a watcher's connection, and undoes its faults and its network setting.
+  /// Closes a watcher's connection, and undoes the watcher's faults and its network setting.
   private func drop(_ id: Int) {
     guard var watcher = watchers.removeValue(forKey: id) else { return }
     watcher.end()
@@ -273,7 +273,7 @@ package actor Inspection {
     }
   }
 
-  /// Schedules a report of the missed counts, for when the budget allows it.
+  /// Schedules a report of the missed counts. The report is sent when the budget allows it.
   private func waitForTime() {
     if isWaitingForTime { return }
     isWaitingForTime = true
@@ -380,6 +380,6 @@ package actor Inspection {
     if watchers[id]?.send(InspectionLine.bytes(value)) == false { leave(id) }
   }
 
-  /// Schedules `drop` for a watcher, to run after the current step.
+  /// Schedules a call of `drop` for a watcher, which runs after the current step.
   private func leave(_ id: Int) { executor.queue.async { self.assumeIsolated { $0.drop(id) } } }
 }

@@ -6,9 +6,10 @@ import Glibc
 
 /// The connection of one watcher. Only `Inspection` uses it.
 struct Watcher {
-  /// The byte limit of the output queue for a watcher that does not read.
+  /// The maximum number of bytes in the output queue of a watcher that does not read.
   static let mostWaiting = 1 << 20
-  /// The limit of concurrent requests. A dashboard counts every collection at the root at the same time.
+  /// The maximum number of concurrent requests. It is high because a dashboard counts every collection at the root at
+  /// the same time.
   static let mostRequests = 1_000
 
   private let descriptor: CInt
@@ -22,7 +23,8 @@ struct Watcher {
   /// The watcher's first message; `nil` until it arrives.
   var word: InspectionWord?
   var requests = 0
-  /// The number of snapshots that the watcher did not receive, because it does not read or the budget was spent.
+  /// The number of snapshots that the watcher did not receive, because the watcher did not read or the budget was
+  /// spent.
   var missed = 0
   /// The number of write outcomes that the watcher did not receive.
   var missedOutcomes = 0
@@ -31,11 +33,11 @@ struct Watcher {
   var hasSwitchedOff = false
   var hasSetFaults = false
 
-  /// Takes over a connection.
+  /// Takes over an accepted connection.
   /// - Parameters:
-  ///   - descriptor: the nonblocking connection; closed with the watcher.
-  ///   - readable: called on the queue when data can be read.
-  ///   - writable: called on the queue when more can be sent after a partial write.
+  ///   - descriptor: the nonblocking connection. It is closed together with the watcher.
+  ///   - readable: called on the queue when the connection has data to read.
+  ///   - writable: called on the queue when, after a partial write, more can be sent.
   init(
     _ descriptor: CInt, on queue: DispatchQueue, readable: @escaping @Sendable () -> Void,
     writable: @escaping @Sendable () -> Void
@@ -68,7 +70,7 @@ struct Watcher {
   }
 
   /// Reads from the connection without blocking.
-  /// - Returns: the received bytes; `nil` if the peer disconnected.
+  /// - Returns: the received bytes; `nil` if the watcher disconnected.
   func read() -> [UInt8]? {
     var bytes = [UInt8](repeating: 0, count: 16 << 10)
     let count = recv(descriptor, &bytes, bytes.count, CInt(MSG_DONTWAIT))
@@ -77,7 +79,7 @@ struct Watcher {
   }
 
   /// Sends as much as the connection accepts, and queues the rest.
-  /// - Returns: false if the peer disconnected.
+  /// - Returns: false if the watcher disconnected.
   mutating func send(_ bytes: [UInt8]) -> Bool {
     if waiting.isEmpty { waiting = bytes } else { waiting += bytes }
     return isWriting || sendWaiting()
@@ -122,9 +124,9 @@ struct Watcher {
 
 /// Decides which long parts of a status to omit because they were sent recently.
 struct StatusOmissions {
-  /// The minimum interval of statuses with read statistics, which change constantly.
+  /// The minimum interval between statuses that contain read statistics, which change constantly.
   private static let readsPace = Duration.seconds(2)
-  /// The minimum interval of statuses with a long queue, since every write creates a new list.
+  /// The minimum interval between statuses that contain a long queue, because every write creates a new list.
   private static let queuePace = Duration.seconds(1)
   static let longestPace = DispatchTimeInterval.milliseconds(2_100)
   private static let shortQueue = 20
@@ -145,23 +147,23 @@ struct StatusOmissions {
   }
 }
 
-/// The processor time that a program may spend on reporting to watchers: 1 % of its own time, or 5 ms per second for an
-/// idle program. Events beyond that are not sent.
+/// The processor time that a program may spend on reporting to watchers: 1 % of the program's own time, or 5 ms per
+/// second if the program is idle. Events that would exceed this time are not sent.
 package struct InspectionBudget {
   private static let share = 100
-  /// The largest credit: enough for the first events, and for the reply to one keystroke.
+  /// The maximum credit. It is enough for the first events, and for the reply to one keystroke.
   private static let mostSaved = Duration.milliseconds(40)
-  /// The largest debt, so that events resume soon after a large one.
+  /// The maximum debt. It is small, so that events resume soon after a large event.
   private static let mostOwed = Duration.milliseconds(20)
 
-  /// The default resting share: 1/200 of real time is always granted.
+  /// The default resting share: 1/200 of real time is always available.
   package static let usualRestingShare = 200
 
-  /// The divisor of the share of real time that is always granted; `nil` for an unlimited budget.
+  /// The divisor that determines the share of real time that is always available; `nil` if the budget is unlimited.
   private let restingShare: Int?
   private var lastProcess: Duration
   private var lastTime: Duration
-  /// The time that can be spent now.
+  /// The processor time that can be spent now.
   private(set) var saved = Self.mostSaved
 
   init(restingShare: Int?) {
@@ -170,7 +172,7 @@ package struct InspectionBudget {
     lastTime = Self.time(CLOCK_MONOTONIC)
   }
 
-  /// Whether time can be spent now, beyond a reserved part.
+  /// Whether more than the given reserved time can be spent now.
   mutating func hasTime(beyond kept: Duration = .zero) -> Bool {
     guard let restingShare else { return true }
     let (process, time) = (Self.time(CLOCK_PROCESS_CPUTIME_ID), Self.time(CLOCK_MONOTONIC))
@@ -188,7 +190,7 @@ package struct InspectionBudget {
     return try body()
   }
 
-  /// Charges time that was spent elsewhere to the budget.
+  /// Charges processor time to the budget that was spent outside of `pay`.
   mutating func charge(_ cost: Duration) { saved -= cost }
 
   private static func time(_ clock: clockid_t) -> Duration {

@@ -4,13 +4,13 @@ import FirestoreProtocol
 
 /// A value that a pipeline computes for each document: a field, a constant, or a function of other expressions.
 ///
-/// `Pipeline.execute()` reports an invalid field name or value.
+/// If a field name or value is invalid, `Pipeline.execute()` reports the error.
 public protocol Expression: Sendable {
-  /// The expression in the backend's form.
+  /// The expression in the form that the backend requires.
   var term: ExpressionTerm { get }
 }
 
-/// An expression in the backend's form, or its error.
+/// The form of an expression that the backend requires, or the error that prevents it.
 public struct ExpressionTerm: Sendable {
   let message: Result<ExpressionMessage, FirestoreError>
 
@@ -18,7 +18,8 @@ public struct ExpressionTerm: Sendable {
 
   init(_ body: () throws(FirestoreError) -> ExpressionMessage) { message = Result(catching: body) }
 
-  /// Uses an expression unchanged, or a value as a constant; arrays and maps may contain expressions.
+  /// Creates the term for a value: an expression is used unchanged, and any other value becomes a constant. Arrays and
+  /// maps may contain expressions.
   init(_ value: Any) {
     if let expression = value as? any Expression {
       self = expression.term
@@ -58,23 +59,24 @@ public struct ExpressionTerm: Sendable {
   }
 }
 
-/// A field of the documents. For a document without the field, the expression is absent, which differs from null.
+/// A field of the documents. If a document does not have the field, the expression is absent, which is not the same as
+/// null.
 public struct Field: Expression, Selectable {
   private let name: Result<FieldPath, FirestoreError>
 
   /// Creates a field expression.
-  /// - Parameter name: a path with dots, or a `FieldPath`.
+  /// - Parameter name: a string with dots between nested field names, or a `FieldPath`.
   public init(_ name: some FieldName) { self.name = name.fieldPath }
 
-  /// The document's name; its value is a `DocumentReference`.
+  /// The name of the document. Its value is a `DocumentReference`.
   public static var documentID: Field { Field(FieldPath.documentID()) }
 
-  /// The expression in the backend's form.
+  /// The expression in the form that the backend requires.
   public var term: ExpressionTerm {
     ExpressionTerm { () throws(FirestoreError) in .field(try path()) }
   }
 
-  /// The field under its own name.
+  /// The field, selected under its own name.
   public var selection: Selection { Selection { () throws(FirestoreError) in (try path(), .field(try path())) } }
 
   func path() throws(FirestoreError) -> String { try name.get().modelPath().canonicalText }
@@ -82,40 +84,41 @@ public struct Field: Expression, Selectable {
 
 /// A value that is the same for every document.
 public struct Constant: Expression {
-  /// The expression in the backend's form.
+  /// The expression in the form that the backend requires.
   public let term: ExpressionTerm
 
   /// Creates a constant.
-  /// - Parameter value: a value of a writable type; `NSNull()` for null.
+  /// - Parameter value: a value that a document can store; `NSNull()` for null.
   public init(_ value: Any) {
     term = ExpressionTerm { () throws(FirestoreError) in .constant(try ValueEncoder.plain(value)) }
   }
 }
 
-/// A function of other expressions, by the backend's name for it. Also for functions that have no method here.
+/// A function of other expressions, identified by the name that the backend uses. You can also use functions for which
+/// this module has no method.
 public struct FunctionExpression: Expression {
-  /// The expression in the backend's form.
+  /// The expression in the form that the backend requires.
   public let term: ExpressionTerm
 
-  /// Creates a function by its name.
+  /// Creates a function call by the function's name.
   /// - Parameters:
-  ///   - functionName: the backend's name of the function, such as `string_concat`.
-  ///   - args: expressions, or values as constants.
+  ///   - functionName: the name that the backend uses for the function, such as `string_concat`.
+  ///   - args: the arguments: expressions, or values, which become constants.
   public init(functionName: String, args: [Any]) { term = ExpressionTerm(function: functionName, args) }
 }
 
-/// A condition: an expression that is true, false, or neither.
+/// A condition: an expression whose value is true, false or neither.
 public struct BooleanExpression: Expression {
-  /// The expression in the backend's form.
+  /// The expression in the form that the backend requires.
   public let term: ExpressionTerm
 
-  /// Creates a condition by its name.
+  /// Creates a condition by the name of its function.
   /// - Parameters:
-  ///   - functionName: the backend's name of the function, such as `string_concat`.
-  ///   - args: expressions, or values as constants.
+  ///   - functionName: the name that the backend uses for the function, such as `starts_with`.
+  ///   - args: the arguments: expressions, or values, which become constants.
   public init(functionName: String, args: [Any]) { term = ExpressionTerm(function: functionName, args) }
 
-  /// The first value if the condition is true, otherwise the second. Both may be expressions.
+  /// Evaluates to the first value if the condition is true, and otherwise to the second. Both may be expressions.
   public func then(_ thenExpression: Any, else elseExpression: Any) -> FunctionExpression {
     FunctionExpression(functionName: "conditional", args: [self, thenExpression, elseExpression])
   }
@@ -144,15 +147,15 @@ public struct BooleanExpression: Expression {
   }
 }
 
-/// A variable of `Pipeline.define(_:)`.
+/// A variable that `Pipeline.define(_:)` defines.
 public struct Variable: Expression {
   private let name: String
 
   /// Creates a reference to a variable.
-  /// - Parameter name: the variable's name in `Pipeline.define(_:)`.
+  /// - Parameter name: the name that the variable has in `Pipeline.define(_:)`.
   public init(_ name: String) { self.name = name }
 
-  /// The expression in the backend's form.
+  /// The expression in the form that the backend requires.
   public var term: ExpressionTerm { ExpressionTerm(.variable(name)) }
 }
 
@@ -169,46 +172,47 @@ extension Expression {
 
   // MARK: Comparison
 
-  /// Tests whether the values are equal. 1 equals 1.0. An absent value is not equal to any value.
+  /// Tests whether the values are equal. The integer 1 and the double 1.0 are equal. An absent value is not equal to
+  /// any value.
   public func equal(_ other: Any) -> BooleanExpression { condition("equal", other) }
-  /// The negation of `equal(_:)`.
+  /// Tests whether `equal(_:)` is false.
   public func notEqual(_ other: Any) -> BooleanExpression { condition("not_equal", other) }
-  /// Compares values of one type.
+  /// Tests whether this value is greater than the other one. Only values of the same type are compared.
   public func greaterThan(_ other: Any) -> BooleanExpression { condition("greater_than", other) }
-  /// Compares values of one type.
+  /// Tests whether this value is greater than or equal to the other one. Only values of the same type are compared.
   public func greaterThanOrEqual(_ other: Any) -> BooleanExpression { condition("greater_than_or_equal", other) }
-  /// Compares values of one type.
+  /// Tests whether this value is less than the other one. Only values of the same type are compared.
   public func lessThan(_ other: Any) -> BooleanExpression { condition("less_than", other) }
-  /// Compares values of one type.
+  /// Tests whether this value is less than or equal to the other one. Only values of the same type are compared.
   public func lessThanOrEqual(_ other: Any) -> BooleanExpression { condition("less_than_or_equal", other) }
-  /// Tests whether the value equals at least one of the others.
+  /// Tests whether the value equals at least one of the given values.
   public func equalAny(_ others: [Any]) -> BooleanExpression { condition("equal_any", others) }
-  /// Tests whether the value equals none of the others.
+  /// Tests whether the value equals none of the given values.
   public func notEqualAny(_ others: [Any]) -> BooleanExpression { condition("not_equal_any", others) }
   /// Tests whether the expression has a value, including null.
   public func exists() -> BooleanExpression { condition("exists") }
   /// Tests whether the expression has no value.
   public func isAbsent() -> BooleanExpression { condition("is_absent") }
-  /// Tests whether the expression fails.
+  /// Tests whether evaluating the expression causes an error.
   public func isError() -> BooleanExpression { condition("is_error") }
-  /// The value, or another one if it is absent.
+  /// The value, or `other` if the value is absent.
   public func ifAbsent(_ other: Any) -> FunctionExpression { function("if_absent", other) }
-  /// The value, or another one if the expression fails.
+  /// The value, or `other` if evaluating the expression causes an error.
   public func ifError(_ other: Any) -> FunctionExpression { function("if_error", other) }
 
   // MARK: Numbers
 
-  /// The sum.
+  /// The sum of this number and the other one.
   public func add(_ other: Any) -> FunctionExpression { function("add", other) }
-  /// The difference.
+  /// The difference between this number and the other one.
   public func subtract(_ other: Any) -> FunctionExpression { function("subtract", other) }
-  /// The product.
+  /// The product of this number and the other one.
   public func multiply(_ other: Any) -> FunctionExpression { function("multiply", other) }
-  /// The quotient; an integer for two integers.
+  /// The quotient of this number and the other one. If both are integers, the result is an integer.
   public func divide(_ other: Any) -> FunctionExpression { function("divide", other) }
-  /// The remainder of the division.
+  /// The remainder after dividing this number by the other one.
   public func mod(_ other: Any) -> FunctionExpression { function("mod", other) }
-  /// The absolute value.
+  /// The absolute value of the number.
   public func abs() -> FunctionExpression { function("abs") }
   /// The number rounded to `places` decimal places.
   public func round(_ places: Int = 0) -> FunctionExpression {
@@ -217,7 +221,7 @@ extension Expression {
 
   // MARK: Strings
 
-  /// The strings joined in this order.
+  /// This string followed by the given strings.
   public func stringConcat(_ others: [Any]) -> FunctionExpression {
     FunctionExpression(functionName: "string_concat", args: [self] + others)
   }
@@ -225,9 +229,9 @@ extension Expression {
   public func toUpper() -> FunctionExpression { function("to_upper") }
   /// The string in lowercase.
   public func toLower() -> FunctionExpression { function("to_lower") }
-  /// The string without white space at both ends.
+  /// The string without the white space at both ends.
   public func trim() -> FunctionExpression { function("trim") }
-  /// The number of characters.
+  /// The number of characters in the string.
   public func charLength() -> FunctionExpression { function("char_length") }
   /// Tests whether the string begins with a prefix.
   public func startsWith(_ prefix: Any) -> BooleanExpression { condition("starts_with", prefix) }
@@ -235,7 +239,7 @@ extension Expression {
   public func endsWith(_ suffix: Any) -> BooleanExpression { condition("ends_with", suffix) }
   /// Tests whether the string contains `part`.
   public func stringContains(_ part: Any) -> BooleanExpression { condition("string_contains", part) }
-  /// Tests whether the string matches a pattern with the wildcards `%` for any text and `_` for any character.
+  /// Tests whether the string matches a pattern in which `%` matches any text and `_` matches any character.
   public func like(_ pattern: Any) -> BooleanExpression { condition("like", pattern) }
   /// Tests whether a part of the string matches a regular expression.
   public func regexContains(_ pattern: Any) -> BooleanExpression { condition("regex_contains", pattern) }
@@ -246,19 +250,19 @@ extension Expression {
 
   /// Tests whether the array contains the value.
   public func arrayContains(_ element: Any) -> BooleanExpression { condition("array_contains", element) }
-  /// Tests whether the array contains all of the values.
+  /// Tests whether the array contains all of the given values.
   public func arrayContainsAll(_ elements: [Any]) -> BooleanExpression { condition("array_contains_all", elements) }
-  /// Tests whether the array contains at least one of the values.
+  /// Tests whether the array contains at least one of the given values.
   public func arrayContainsAny(_ elements: [Any]) -> BooleanExpression { condition("array_contains_any", elements) }
-  /// The number of elements of the array.
+  /// The number of elements in the array.
   public func arrayLength() -> FunctionExpression { function("array_length") }
-  /// The element at an index, counted from 0, or from the end if it is negative.
+  /// The element at an index. Indexes count from 0; negative indexes count from the end.
   public func arrayGet(_ place: Any) -> FunctionExpression { function("array_get", place) }
-  /// The arrays joined in this order.
+  /// This array followed by the elements of the given arrays.
   public func arrayConcat(_ others: [Any]) -> FunctionExpression {
     FunctionExpression(functionName: "array_concat", args: [self] + others)
   }
-  /// The map's value for this name.
+  /// The value that the map has for this key.
   public func mapGet(_ name: String) -> FunctionExpression { function("map_get", name) }
   /// The Euclidean distance between two vectors of the same length.
   public func euclideanDistance(_ other: Any) -> FunctionExpression { function("euclidean_distance", other) }
@@ -271,10 +275,10 @@ extension Expression {
 
   /// The last segment of a document's name.
   public func documentId() -> FunctionExpression { function("document_id") }
-  /// The time plus an amount of a unit.
+  /// The time plus an amount, given in a unit of time.
   /// - Parameter unit: `microsecond`, `millisecond`, `second`, `minute`, `hour` or `day`.
   public func timestampAdd(amount: Any, unit: String) -> FunctionExpression { function("timestamp_add", unit, amount) }
-  /// The time truncated to a unit, in UTC.
-  /// - Parameter granularity: such as `hour`, `day`, `isoweek`, `month`.
+  /// The time truncated to a unit of time, in UTC.
+  /// - Parameter granularity: the unit, such as `hour`, `day`, `isoweek` or `month`.
   public func timestampTruncate(granularity: String) -> FunctionExpression { function("timestamp_trunc", granularity) }
 }

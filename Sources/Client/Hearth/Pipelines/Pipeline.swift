@@ -4,13 +4,14 @@ import FirestoreProtocol
 import FirestoreSync
 
 extension Firestore {
-  /// Begins a pipeline: a sequence of stages on the backend. Each stage processes the previous one's results.
+  /// Begins a pipeline: a sequence of stages that the backend executes. Each stage processes the results of the
+  /// previous stage.
   ///
-  /// The backend runs a pipeline on its own documents: pending local writes have no effect.
+  /// The backend executes a pipeline on its own documents, so pending local writes have no effect.
   public func pipeline() -> PipelineSource { PipelineSource(firestore: self) }
 }
 
-/// The source of a pipeline's documents.
+/// Selects the documents that a pipeline starts with.
 public struct PipelineSource: Sendable {
   let firestore: Firestore
 
@@ -22,7 +23,7 @@ public struct PipelineSource: Sendable {
     pipeline("collection") { () throws(FirestoreError) in [.path("/" + (try reference.resourcePath.get()).text)] }
   }
 
-  /// All documents of the collections with one id.
+  /// All documents of all collections with this id.
   public func collectionGroup(_ collectionID: String) -> Pipeline {
     pipeline("collection_group") { () throws(FirestoreError) in [.path(""), .constant(.string(collectionID))] }
   }
@@ -42,7 +43,7 @@ public struct PipelineSource: Sendable {
   /// The existing documents among the given ones.
   public func documents(_ paths: [String]) -> Pipeline { documents(paths.map { firestore.document($0) }) }
 
-  /// Documents with the given fields, which exist only in the pipeline. Values may be expressions.
+  /// Documents that exist only in the pipeline and have the given fields. Values may be expressions.
   public func literals(_ documents: [[String: Any]]) -> Pipeline {
     let terms = documents.map { fields in
       fields.sorted { $0.key < $1.key }.map { (name: $0.key, term: ExpressionTerm($0.value)) }
@@ -65,16 +66,17 @@ public struct PipelineSource: Sendable {
   }
 }
 
-/// A sequence of stages on the backend. Pipelines are values: each method returns a longer pipeline.
+/// A sequence of stages that the backend executes. Pipelines are values: each method returns a new pipeline with one
+/// more stage.
 ///
-/// `execute()` reports errors in stages.
+/// If a stage contains an error, `execute()` reports the error.
 public struct Pipeline: Sendable {
   let firestore: Firestore
   let stages: [Result<PipelineMessage.Stage, FirestoreError>]
 
   /// Sends the pipeline to the backend, and waits for all results.
-  /// - Throws: `unavailable` while offline, `invalidArgument` for an error in a stage, `unimplemented` for a server
-  ///   without pipelines.
+  /// - Throws: `unavailable` while offline; `invalidArgument` if a stage contains an error; `unimplemented` if the
+  ///   server does not support pipelines.
   public func execute() async throws -> PipelineSnapshot {
     let message = try message()
     let engine = try firestore.client().engine
@@ -108,7 +110,7 @@ public struct Pipeline: Sendable {
     appending("where") { () throws(FirestoreError) in [try condition.term.message.get()] }
   }
 
-  /// Keeps only these fields and expressions. Keeps the documents' names only if `Field.documentID` is selected.
+  /// Keeps only these fields and expressions. The results have document names only if `Field.documentID` is selected.
   public func select(_ selections: [any Selectable]) -> Pipeline {
     appending("select") { () throws(FirestoreError) in [try Self.map(selections)] }
   }
@@ -128,7 +130,7 @@ public struct Pipeline: Sendable {
   /// Removes fields.
   public func removeFields(_ fields: [String]) -> Pipeline { removeFields(fields.map { Field($0) }) }
 
-  /// Sorts documents by the first ordering, and ties by the next one.
+  /// Sorts documents by the first ordering, and documents with equal values by the next ordering.
   public func sort(_ orderings: [Ordering]) -> Pipeline {
     appending("sort") { () throws(FirestoreError) in
       var terms: [ExpressionMessage] = []
@@ -143,20 +145,21 @@ public struct Pipeline: Sendable {
   /// Skips the first `offset` documents.
   public func offset(_ offset: Int) -> Pipeline { appending("offset") { [.constant(.integer(Int64(offset)))] } }
 
-  /// Computes aggregates over all documents, or over each group of documents with the same values.
+  /// Computes aggregates over all documents, or over each group of documents that have equal values for `groups`.
   public func aggregate(_ aggregates: [AliasedAggregate], groups: [any Selectable] = []) -> Pipeline {
     appending("aggregate") { () throws(FirestoreError) in
       [try Self.map(aggregates.map(\.selection)), try Self.map(groups)]
     }
   }
 
-  /// Creates one document for each distinct combination of values, with no other fields.
+  /// Creates one document for each distinct combination of values, which has no other fields.
   public func distinct(_ groups: [any Selectable]) -> Pipeline {
     appending("distinct") { () throws(FirestoreError) in [try Self.map(groups)] }
   }
 
-  /// Creates a document for each element of an array. The element is in the field with the selection's name.
-  /// - Parameter indexField: the field for the element's index in the array; none by default.
+  /// Creates a document for each element of an array. The field with the selection's name contains the element.
+  /// - Parameter indexField: the name of a field for the element's index in the array; by default, the index is
+  ///   omitted.
   public func unnest(_ array: any Selectable, indexField: String? = nil) -> Pipeline {
     appending(
       "unnest",
@@ -175,31 +178,32 @@ public struct Pipeline: Sendable {
     appending("union") { () throws(FirestoreError) in [.pipeline(try other.message())] }
   }
 
-  /// Replaces each document with a map.
+  /// Replaces each document with a map computed from it.
   public func replace(with map: any Expression) -> Pipeline {
     appending("replace_with") { () throws(FirestoreError) in
       [try map.term.message.get(), .constant(.string("full_replace"))]
     }
   }
 
-  /// Keeps `count` documents, chosen at random.
+  /// Keeps `count` documents, which are chosen at random.
   public func sample(count: Int) -> Pipeline {
     appending("sample") { [.constant(.integer(Int64(count))), .constant(.string("documents"))] }
   }
 
-  /// Keeps approximately a share of the documents, chosen at random.
-  /// - Parameter percentage: 0 for none, 1 for all.
+  /// Keeps approximately the given share of the documents, chosen at random.
+  /// - Parameter percentage: the share, from 0 for none to 1 for all documents.
   public func sample(percentage: Double) -> Pipeline {
     appending("sample") { [.constant(.double(percentage)), .constant(.string("percent"))] }
   }
 
-  /// Names values for the following stages, which read them as `Variable`s.
+  /// Defines variables, which the following stages read as `Variable`s.
   public func define(_ variables: [AliasedExpression]) -> Pipeline {
     appending("let") { () throws(FirestoreError) in [try Self.map(variables)] }
   }
 
-  /// Appends a stage by the backend's name for it. Also for stages that have no method here.
-  /// - Parameter params: expressions, or values as constants.
+  /// Appends a stage by the name that the backend uses for it. You can also use stages for which this module has no
+  /// method.
+  /// - Parameter params: the stage's parameters: expressions, or values, which become constants.
   public func rawStage(name: String, params: [Any], options: [String: Any] = [:]) -> Pipeline {
     appending(
       name,
@@ -228,16 +232,16 @@ public enum DistanceMeasure: String, Hashable, Sendable {
   case euclidean
   /// 1 minus the cosine of the angle between the vectors.
   case cosine
-  /// The dot product of the vectors: larger is nearer.
+  /// The dot product of the vectors. A larger product means a smaller distance.
   case dotProduct = "dot_product"
 }
 
 extension Pipeline {
-  /// Keeps the documents with the vectors nearest to a vector, nearest first. Omits documents without a vector of the
-  /// same length.
+  /// Keeps the documents whose vectors are nearest to the given vector, nearest first. Omits documents that have no
+  /// vector of the same length.
   /// - Parameters:
-  ///   - limit: the maximum number of documents; all by default.
-  ///   - distanceField: the field for the distance; none by default.
+  ///   - limit: the maximum number of documents; by default, there is no maximum.
+  ///   - distanceField: the name of a field for the distance; by default, the distance is omitted.
   public func findNearest(
     field: Field, vectorValue: VectorValue, distanceMeasure: DistanceMeasure, limit: Int? = nil,
     distanceField: String? = nil

@@ -4,11 +4,11 @@ import FirestoreProtocol
 
 /// The results of a pipeline.
 public struct PipelineSnapshot: Sendable {
-  /// The pipeline.
+  /// The pipeline that was executed.
   public let pipeline: Pipeline
-  /// The results in the order of the last stage.
+  /// The results, in the order that the last stage produced.
   public let results: [PipelineResult]
-  /// The read time of the pipeline.
+  /// The time as of which the pipeline read the documents.
   public let executionTime: Timestamp
 
   init(pipeline: Pipeline, _ response: PipelineResponse) {
@@ -28,16 +28,16 @@ public struct PipelineResult: Sendable {
     self.content = content
   }
 
-  /// The document; `nil` for a result without a document name.
+  /// The document's reference; `nil` if the result has no document name.
   public var ref: DocumentReference? {
     content.key.map { DocumentReference(firestore: firestore, key: .success($0)) }
   }
 
-  /// The last segment of the document's path.
+  /// The last segment of the document's path; `nil` if the result has no document name.
   public var id: String? { content.key?.documentID }
-  /// The time when the document was created.
+  /// The time at which the document was created.
   public var createTime: Timestamp? { content.createTime.map { Timestamp($0.timestamp) } }
-  /// The time when the document was last changed.
+  /// The time at which the document was last changed.
   public var updateTime: Timestamp? { content.updateTime.map { Timestamp($0.timestamp) } }
 
   /// All fields.

@@ -2,13 +2,13 @@
 import FirestoreModel
 import FirestoreProtocol
 
-/// An expression with a name: a `Field`, or any expression with `as(_:)`.
+/// An expression with a name: a `Field`, or any expression that `as(_:)` names.
 public protocol Selectable: Sendable {
   /// The name and its expression.
   var selection: Selection { get }
 }
 
-/// A name and an expression, or their error.
+/// A name and its expression, or the error that prevents them.
 public struct Selection: Sendable {
   let entry: Result<ExpressionMessage.Entry, FirestoreError>
 
@@ -21,7 +21,7 @@ public struct Selection: Sendable {
 }
 
 extension String: Selectable {
-  /// The field with this name, under the same name.
+  /// Selects the field with this name, under the same name.
   public var selection: Selection { Field(self).selection }
 }
 
@@ -43,11 +43,11 @@ public struct AggregateFunction: Sendable {
 
   /// Creates an aggregate by the name of its function.
   /// - Parameters:
-  ///   - functionName: the backend's name of the function, such as `array_agg`.
-  ///   - args: expressions, or values as constants.
+  ///   - functionName: the name that the backend uses for the function, such as `array_agg`.
+  ///   - args: the arguments: expressions, or values, which become constants.
   public init(functionName: String, args: [Any]) { term = ExpressionTerm(function: functionName, args) }
 
-  /// The aggregate with a name.
+  /// Gives the aggregate a name.
   public func `as`(_ name: String) -> AliasedAggregate {
     AliasedAggregate(
       selection: Selection { () throws(FirestoreError) in
@@ -64,7 +64,7 @@ public struct AliasedAggregate: Sendable {
   let selection: Selection
 }
 
-/// An order of `Pipeline.sort(_:)`.
+/// An ordering for `Pipeline.sort(_:)`.
 public struct Ordering: Sendable {
   let term: ExpressionTerm
 
@@ -76,27 +76,27 @@ public struct Ordering: Sendable {
 }
 
 extension Expression {
-  /// The expression with a name; dots in the name create maps.
+  /// Gives the expression a name. Dots in the name create nested maps.
   public func `as`(_ name: String) -> AliasedExpression { AliasedExpression(self, name) }
 
-  /// Orders from the smallest to the largest value; documents without a value come first.
+  /// Orders from the smallest to the largest value. Documents without a value come first.
   public func ascending() -> Ordering { Ordering(self, "ascending") }
   /// Orders from the largest to the smallest value.
   public func descending() -> Ordering { Ordering(self, "descending") }
 
   /// Counts the documents whose value of the expression is neither absent nor null.
   public func count() -> AggregateFunction { figure("count") }
-  /// Counts the distinct values.
+  /// Counts the distinct values of the expression.
   public func countDistinct() -> AggregateFunction { figure("count_distinct") }
-  /// The sum of the numbers.
+  /// The sum of the expression's numbers.
   public func sum() -> AggregateFunction { figure("sum") }
-  /// The mean of the numbers; null without numbers.
+  /// The mean of the expression's numbers; null if there are none.
   public func average() -> AggregateFunction { figure("average") }
-  /// The smallest value that is not null.
+  /// The smallest value of the expression that is not null.
   public func minimum() -> AggregateFunction { figure("minimum") }
-  /// The largest value.
+  /// The largest value of the expression.
   public func maximum() -> AggregateFunction { figure("maximum") }
-  /// All values, in the order of the documents.
+  /// An array of all values of the expression, in the order of the documents.
   public func arrayAgg() -> AggregateFunction { figure("array_agg") }
 
   private func figure(_ name: String) -> AggregateFunction { AggregateFunction(functionName: name, args: [self]) }

@@ -5,11 +5,11 @@ import FirestoreSync
 public import Foundation
 import Synchronization
 
-/// The source of an aggregation.
+/// The source of the documents that an aggregation uses.
 public enum AggregateSource: Hashable, Sendable {
-  /// The backend, over its own documents, without pending local writes. Needs the network.
+  /// The backend's own documents, without pending local writes. Needs the network.
   case server
-  /// The cache, over its matching documents, including local writes. May be incomplete.
+  /// The matching documents in the cache, including local writes. They may be incomplete.
   case cache
   /// The backend, or the cache if the client is offline.
   case `default`
@@ -17,7 +17,7 @@ public enum AggregateSource: Hashable, Sendable {
 
 /// A query for aggregates instead of documents.
 ///
-/// The official SDKs only support the backend as its source.
+/// The official SDKs support only the backend as the source.
 public struct AggregateQuery: Sendable {
   /// The query for the documents to aggregate.
   public let query: any Query
@@ -29,8 +29,8 @@ public struct AggregateQuery: Sendable {
   }
 
   /// Reads the aggregates once.
-  /// - Throws: `unavailable` with source `server` while offline; `invalidArgument` for no aggregate, more than five, or
-  ///   an invalid one.
+  /// - Throws: `unavailable` if the source is `server` and the client is offline; `invalidArgument` if an aggregate is
+  ///   invalid, or if there are none or more than five.
   public func getAggregation(source: AggregateSource) async throws -> AggregateQuerySnapshot {
     try await read(source)
   }
@@ -58,8 +58,8 @@ public struct AggregateQuery: Sendable {
     }
   }
 
-  /// The aggregations to request. Their aliases are numbers, since a field's name may be long. Duplicates are computed
-  /// once.
+  /// The aggregations to request. Their aliases are numbers, because field names may be too long. Duplicates are
+  /// computed only once.
   func aggregations() throws(FirestoreError) -> [Aggregation] {
     let distinct = distinctFields
     guard (1...Aggregation.maximumCount).contains(distinct.count) else {
@@ -97,14 +97,14 @@ public struct AggregateQuery: Sendable {
 }
 
 extension AggregateQuery: Equatable {
-  /// Whether both have the same query and the same fields in the same order.
+  /// Whether both queries have the same underlying query and the same aggregates in the same order.
   public static func == (left: AggregateQuery, right: AggregateQuery) -> Bool {
     left.query == right.query && left.fields == right.fields
   }
 }
 
 extension Query {
-  /// A query for the document count of this query.
+  /// A query that counts the documents of this query.
   public var count: AggregateQuery { aggregate([.count()]) }
 
   /// A query for up to five aggregates over this query's documents.
@@ -118,8 +118,8 @@ extension Query {
 // `getAggregation(source:)` costs far less.
 
 extension AggregateQuery {
-  /// Calls `listener` with the aggregates now and whenever they change, on `FirestoreSettings.dispatchQueue`. Exactly
-  /// one argument is non-nil. An error is the last callback.
+  /// Calls `listener` with the aggregates now and whenever they change, on `FirestoreSettings.dispatchQueue`. In each
+  /// call, exactly one argument is non-nil. After an error, no more calls follow.
   @discardableResult
   public func addSnapshotListener(
     options: SnapshotListenOptions = SnapshotListenOptions(),
@@ -137,7 +137,7 @@ extension AggregateQuery {
     }
   }
 
-  /// The aggregates now and after each change; a slow consumer receives the newest ones.
+  /// A sequence of the aggregates now and after each change. A slow consumer receives the newest ones.
   public func snapshots(
     options: SnapshotListenOptions = SnapshotListenOptions()
   ) -> AsyncThrowingStream<AggregateQuerySnapshot, any Error> {
@@ -163,14 +163,14 @@ extension AggregateQuery {
   }
 }
 
-/// Detects changed aggregates for a listener.
+/// Detects whether a listener's aggregates have changed.
 private final class FigureChanges: Sendable {
   private let includeMetadataChanges: Bool
   private let last = Mutex<AggregateQuerySnapshot?>(nil)
 
   init(_ options: SnapshotListenOptions) { includeMetadataChanges = options.includeMetadataChanges }
 
-  /// Whether the aggregates differ from the last ones. Stores them for the next comparison.
+  /// Whether the aggregates differ from the last ones. Stores the aggregates for the next comparison.
   func contain(_ figures: AggregateQuerySnapshot) -> Bool {
     last.withLock { last in
       defer { last = figures }
@@ -194,16 +194,16 @@ public struct AggregateField: Hashable, Sendable {
   public static func count() -> AggregateField { AggregateField(kind: .count) }
 
   /// The sum of the field's numbers; 0 if there are none. The sum is an integer, unless one of the numbers is a double
-  /// or the sum exceeds 64 bits. Omits documents without the field.
+  /// or the sum exceeds 64 bits. Documents without the field do not count.
   public static func sum(_ field: some FieldName) -> AggregateField { AggregateField(kind: .sum(field.fieldPath)) }
 
-  /// The mean of the field's numbers as a double; `NSNull` if there are none. Omits documents without the field.
+  /// The mean of the field's numbers as a double; `NSNull` if there are none. Documents without the field do not count.
   public static func average(_ field: some FieldName) -> AggregateField {
     AggregateField(kind: .average(field.fieldPath))
   }
 
   /// The function to request from the backend.
-  /// - Throws: `invalidArgument` for an invalid field name, or for `FieldPath.documentID()`.
+  /// - Throws: `invalidArgument` if the field name is invalid or is `FieldPath.documentID()`.
   func function() throws(FirestoreError) -> Aggregation.Function {
     switch kind {
     case .count: .count
@@ -223,11 +223,12 @@ public struct AggregateField: Hashable, Sendable {
   }
 }
 
-/// The aggregates of a query at one moment.
+/// The aggregates of a query at one point in time.
 public struct AggregateQuerySnapshot: Sendable {
-  /// The query for the aggregates.
+  /// The query that returned the aggregates.
   public let query: AggregateQuery
-  /// The source of the aggregates: the backend or the cache. For the cache, also whether they include pending writes.
+  /// The source of the aggregates: the backend or the cache. For the cache, also whether the aggregates include pending
+  /// writes.
   public let metadata: SnapshotMetadata
   private let figures: [AggregateField: Value]
 
@@ -237,18 +238,18 @@ public struct AggregateQuerySnapshot: Sendable {
     self.figures = figures
   }
 
-  /// The document count; 0 if `AggregateField.count()` was not requested, whereas `get(_:)` then returns `nil`.
+  /// The document count. If `AggregateField.count()` was not requested, this is 0, whereas `get(_:)` returns `nil`.
   public var count: NSNumber { self.get(.count()) as? NSNumber ?? 0 }
 
-  /// The value of one aggregate: an `NSNumber`, `NSNull` for the average of no numbers, `nil` for an aggregate that was
-  /// not requested.
+  /// The value of one aggregate, as an `NSNumber`. The average of no numbers is `NSNull`. An aggregate that was not
+  /// requested is `nil`.
   public func get(_ aggregateField: AggregateField) -> Any? {
     figures[aggregateField].map { ValueDecoder(firestore: query.query.firestore, behavior: .none).any($0) }
   }
 }
 
 extension AggregateQuerySnapshot: Equatable {
-  /// Whether both have the same query and values, regardless of metadata.
+  /// Whether both snapshots have the same query and values, regardless of metadata.
   public static func == (left: AggregateQuerySnapshot, right: AggregateQuerySnapshot) -> Bool {
     left.query == right.query && left.figures == right.figures
   }

@@ -2,7 +2,7 @@
 import FirestoreModel
 import FirestoreQuery
 
-/// A condition on documents: one comparison, or several combined with AND or OR.
+/// A condition on documents: one comparison, or several filters combined with AND or OR.
 public struct Filter: Hashable, Sendable {
   indirect enum Node: Hashable {
     case comparison(FirestoreModel.FieldPath, FieldFilter.Operator, Value)
@@ -26,9 +26,9 @@ public struct Filter: Hashable, Sendable {
     }
   }
 
-  /// A filter that holds if all of the filters hold.
+  /// A filter for documents that satisfy all of the given filters.
   public static func andFilter(_ filters: [Filter]) -> Filter { Filter(filters, Node.and) }
-  /// A filter that holds if at least one of the filters holds.
+  /// A filter for documents that satisfy at least one of the given filters.
   public static func orFilter(_ filters: [Filter]) -> Filter { Filter(filters, Node.or) }
 
   /// A filter for a field that equals the value.
@@ -39,19 +39,19 @@ public struct Filter: Hashable, Sendable {
   public static func whereField(_ field: some FieldName, isNotEqualTo value: Any) -> Filter {
     Filter(field, .notEqual, value)
   }
-  /// A filter for a field that is less than the value, of the same type.
+  /// A filter for a field that is less than the value and of the same type.
   public static func whereField(_ field: some FieldName, isLessThan value: Any) -> Filter {
     Filter(field, .lessThan, value)
   }
-  /// A filter for a field that is the value or less, of the same type.
+  /// A filter for a field that is less than or equal to the value and of the same type.
   public static func whereField(_ field: some FieldName, isLessThanOrEqualTo value: Any) -> Filter {
     Filter(field, .lessThanOrEqual, value)
   }
-  /// A filter for a field that is greater than the value, of the same type.
+  /// A filter for a field that is greater than the value and of the same type.
   public static func whereField(_ field: some FieldName, isGreaterThan value: Any) -> Filter {
     Filter(field, .greaterThan, value)
   }
-  /// A filter for a field that is the value or greater, of the same type.
+  /// A filter for a field that is greater than or equal to the value and of the same type.
   public static func whereField(_ field: some FieldName, isGreaterThanOrEqualTo value: Any) -> Filter {
     Filter(field, .greaterThanOrEqual, value)
   }
@@ -59,22 +59,22 @@ public struct Filter: Hashable, Sendable {
   public static func whereField(_ field: some FieldName, arrayContains value: Any) -> Filter {
     Filter(field, .arrayContains, value)
   }
-  /// A filter for an array field that contains at least one of at most 30 values.
+  /// A filter for an array field that contains at least one of the values. At most 30 values are allowed.
   public static func whereField(_ field: some FieldName, arrayContainsAny values: [Any]) -> Filter {
     Filter(field, .arrayContainsAny, values)
   }
-  /// A filter for a field that equals one of at most 30 values.
+  /// A filter for a field that equals one of the values. At most 30 values are allowed.
   public static func whereField(_ field: some FieldName, in values: [Any]) -> Filter {
     Filter(field, .in, values)
   }
-  /// A filter for a field that is none of the values. Documents without the field do not match.
+  /// A filter for a field that equals none of the values. Documents without the field do not match.
   public static func whereField(_ field: some FieldName, notIn values: [Any]) -> Filter {
     Filter(field, .notIn, values)
   }
 }
 
 extension Filter.Node {
-  /// The filter for one query, with document ids converted to references.
+  /// The filter as a particular query needs it, with document ids converted to references.
   func resolved(
     for query: FirestoreQuery.Query, in firestore: Firestore
   ) throws(FirestoreError) -> FirestoreQuery.Filter {

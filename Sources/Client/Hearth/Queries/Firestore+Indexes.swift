@@ -6,19 +6,20 @@ import FirestoreSync
 public import Foundation
 
 extension Firestore {
-  /// Sets the local indexes from the JSON of `firestore.indexes.json`.
+  /// Sets the local indexes from JSON in the format of `firestore.indexes.json`.
   ///
-  /// Replaces the previous indexes. An index that is also in the new list keeps its entries; the others are dropped.
-  /// The cached documents are indexed in the background. Afterwards, queries use the new index. Results are the same
-  /// with and without indexes. Indexes are stored with the cache, in memory or on disk. Unknown members are logged as
-  /// warnings and have no effect.
-  /// - Parameter completion: called with `nil`, or with `invalidArgument` and the line and column of the error.
+  /// The new indexes replace the previous ones. An index that is also in the new list keeps its entries; the other ones
+  /// are dropped. Cached documents are indexed in the background, and after that, queries use the new indexes. Query
+  /// results are the same with and without indexes. Indexes are stored with the cache, in memory or on disk. Unknown
+  /// members are logged as warnings and have no effect.
+  /// - Parameter completion: called with `nil`, or with `invalidArgument` and the line and column of the error in the
+  ///   JSON.
   public func setIndexConfiguration(_ json: String, completion: (@Sendable ((any Error)?) -> Void)? = nil) {
     complete(completion) { try await self.setIndexConfiguration(json) }
   }
 
   /// Sets the local indexes from JSON, like `setIndexConfiguration(_:completion:)`.
-  /// - Throws: `invalidArgument` with the line and column of the error.
+  /// - Throws: `invalidArgument` with the line and column of the error in the JSON.
   public func setIndexConfiguration(_ json: String) async throws {
     _ = try client()
     let configuration = try IndexConfiguration(parsing: json)
@@ -34,7 +35,7 @@ extension Firestore {
   }
 
   /// Sets the local indexes from definitions. The effects are the same as with JSON.
-  /// - Throws: `invalidArgument` for an invalid definition.
+  /// - Throws: `invalidArgument` if a definition is invalid.
   public func setIndexConfiguration(_ indexes: [IndexDefinition]) async throws {
     _ = try client()
     var definitions: [FieldIndex] = []
@@ -55,12 +56,12 @@ extension Firestore {
     try await ask { engine throws(RPCStatus) in try await engine.indexes().map { LocalIndex($0) } }
   }
 
-  /// The local indexes now and after each change, including each step of filling one; a slow consumer receives the
-  /// newest state. The sequence ends with the client, or immediately if the client cannot be used.
+  /// The local indexes, now and after each change, including each step of building an index. A slow consumer receives
+  /// the newest state. The sequence ends with the client, or immediately if the client cannot be used.
   public var localIndexUpdates: StatusUpdates<[LocalIndex]> { statusUpdates { $0.indexes.map(LocalIndex.init) } }
 
-  /// Creates and drops indexes of the persistent cache. `nil` with a memory cache, as in the SDK, even if the memory
-  /// cache replaces an unusable durable one.
+  /// Creates and drops indexes of the persistent cache. As in the SDK, this is `nil` with a memory cache, even if the
+  /// memory cache only replaces an unusable durable cache.
   public var persistentCacheIndexManager: PersistentCacheIndexManager? {
     settings.isPersistenceEnabled ? PersistentCacheIndexManager(firestore: self) : nil
   }
@@ -68,15 +69,16 @@ extension Firestore {
 
 /// A local index and its state.
 public struct LocalIndex: Hashable, Sendable {
-  /// The collections and fields of the index.
+  /// The definition of the index: its collections and fields.
   public let definition: IndexDefinition
   /// Whether the client created the index automatically for a query.
   public let isAutomatic: Bool
-  /// Whether queries use the index.
+  /// Whether the index is complete, so that queries use it.
   public let isReady: Bool
-  /// The number of already cached documents that the new index contains so far; 0 when the index is ready.
+  /// While the index is being built, the number of cached documents that it already contains. 0 when the index is
+  /// ready.
   public let documentsIndexed: Int
-  /// The number of already cached documents that the new index has to include; 0 when the index is ready.
+  /// While the index is being built, the number of cached documents that it must contain. 0 when the index is ready.
   public let documentsTotal: Int
 
   init(_ state: IndexState) {
@@ -90,7 +92,8 @@ public struct LocalIndex: Hashable, Sendable {
 
 extension Firestore {
   /// Sets the local indexes from JSON in a stream, which is read to its end.
-  /// - Parameter completion: called with `nil`, or with `invalidArgument` and the line and column of the error.
+  /// - Parameter completion: called with `nil`, or with `invalidArgument` and the line and column of the error in the
+  ///   JSON.
   public func setIndexConfiguration(
     _ stream: sending InputStream, completion: (@Sendable ((any Error)?) -> Void)? = nil
   ) {
@@ -99,7 +102,7 @@ extension Firestore {
   }
 
   /// Sets the local indexes from JSON in a stream, which is read to its end.
-  /// - Throws: `invalidArgument` with the line and column of the error.
+  /// - Throws: `invalidArgument` with the line and column of the error in the JSON.
   public func setIndexConfiguration(_ stream: sending InputStream) async throws {
     let source = ByteSource(stream)
     _ = try client()
@@ -116,18 +119,18 @@ extension Firestore {
   }
 }
 
-/// Creates and drops indexes of the persistent cache. As in the SDK, its calls do not report errors: without an index,
-/// a query returns the same result, only more slowly.
+/// Creates and drops indexes of the persistent cache. As in the SDK, its functions do not report errors, because a
+/// query without an index returns the same result, only more slowly.
 public final class PersistentCacheIndexManager: Sendable {
   private let firestore: Firestore
 
   init(firestore: Firestore) { self.firestore = firestore }
 
   /// Enables automatic indexes: a query that reads many cached documents for few results creates an index for later
-  /// runs. Off by default. The setting does not survive a restart, but the indexes do.
+  /// runs. They are disabled by default. The indexes remain after a restart, but the setting does not.
   public func enableIndexAutoCreation() { setAutoCreation(true) }
 
-  /// Stops creating indexes; existing ones remain in use.
+  /// Stops creating indexes automatically. Existing automatic indexes remain in use.
   public func disableIndexAutoCreation() { setAutoCreation(false) }
 
   /// Drops all indexes, including configured ones.
@@ -136,31 +139,32 @@ public final class PersistentCacheIndexManager: Sendable {
   private func setAutoCreation(_ isEnabled: Bool) { try? firestore.client().engine.setIndexAutoCreation(isEnabled) }
 }
 
-/// The definition of a local index: the typed form of one entry of `firestore.indexes.json`.
+/// The definition of a local index, which corresponds to one entry of `firestore.indexes.json`.
 ///
-/// A query uses the whole index in this case: its conditions fix the leading fields (`==`, `in`, `array-contains`),
-/// bound or order the next field, and its orderings are the remaining fields. Other queries use as much of the index as
-/// they can.
+/// A query uses the whole index if it meets three conditions. It fixes the leading fields with `==`, `in` or
+/// `array-contains`; it bounds or orders the next field; and its further orderings are the remaining fields. Other
+/// queries use as much of the index as they can.
 public struct IndexDefinition: Hashable, Sendable {
-  /// The intended queries of an index. The cache's indexes serve both kinds in any case.
+  /// The kind of queries for which an index is intended. In the cache, every index serves both kinds.
   public enum QueryScope: String, Hashable, Sendable, CaseIterable {
-    /// Queries of one collection.
+    /// Queries of a single collection.
     case collection = "COLLECTION"
-    /// Queries of all collections with the id.
+    /// Queries of all collections with the same id.
     case collectionGroup = "COLLECTION_GROUP"
   }
 
   /// The id of the collections, such as `cities`.
   public let collectionGroup: String
-  /// The intended queries of the index.
+  /// The kind of queries for which the index is intended.
   public let queryScope: QueryScope
-  /// The fields, leading field first.
+  /// The fields, beginning with the leading field.
   public let fields: [IndexField]
 
   /// Creates a definition.
   /// - Parameters:
   ///   - collectionGroup: the id of the collections, such as `cities`.
-  ///   - fields: at least one, without duplicates, with at most one array. `setIndexConfiguration` reports violations.
+  ///   - fields: at least one field, without duplicates, and at most one array field. `setIndexConfiguration` reports
+  ///     violations.
   public init(collectionGroup: String, queryScope: QueryScope = .collection, fields: [IndexField]) {
     self.collectionGroup = collectionGroup
     self.queryScope = queryScope
@@ -168,9 +172,9 @@ public struct IndexDefinition: Hashable, Sendable {
   }
 }
 
-/// One field of an index: ordered, or an array whose elements are searched.
+/// One field of an index. The field is either ordered, or an array that is searched for elements.
 public struct IndexField: Hashable, Sendable {
-  /// The order of the entries.
+  /// The order of an index's entries.
   public enum Order: String, Hashable, Sendable, CaseIterable {
     /// Ascending, from the smallest to the largest value.
     case ascending = "ASCENDING"
@@ -184,11 +188,11 @@ public struct IndexField: Hashable, Sendable {
     case contains = "CONTAINS"
   }
 
-  /// The path of the field, with dots.
+  /// The path of the field, with dots between nested field names.
   public let fieldPath: String
-  /// The order of an ordered field; `nil` for an array.
+  /// The order of an ordered field; `nil` for an array field.
   public let order: Order?
-  /// The kind of search in an array; `nil` for an ordered field.
+  /// The kind of search in an array field; `nil` for an ordered field.
   public let arrayConfig: ArrayConfig?
 
   /// Creates an ordered field of an index.
@@ -198,7 +202,7 @@ public struct IndexField: Hashable, Sendable {
     arrayConfig = nil
   }
 
-  /// Creates a field of an index for an array whose elements are searched.
+  /// Creates an array field of an index, whose elements are searched.
   public init(fieldPath: String, arrayConfig: ArrayConfig) {
     self.fieldPath = fieldPath
     order = nil

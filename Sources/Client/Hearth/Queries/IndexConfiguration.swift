@@ -8,18 +8,18 @@ import FirestoreModel
 ///
 /// The file may contain comments, as `firebase init` writes them, and the members of the format before 2019
 /// (`collectionId`, `mode`). The output of `gcloud firestore indexes composite list --format=json` is also accepted. An
-/// unknown member does not make the file invalid. Only the member is skipped, or the index that depends on it, with a
+/// unknown member does not make the file invalid. Only this member, or the index that depends on it, is skipped with a
 /// warning.
 package struct IndexConfiguration: Sendable {
-  /// The indexes for a cache. The indexes of a field override are indexes of that one field.
+  /// The indexes for a cache. A field override results in indexes of that single field.
   package private(set) var fieldIndexes: [FieldIndex] = []
-  /// The indexes for a server, with their scopes. Includes indexes that only a server uses.
+  /// The indexes for a server, with their scopes. Includes indexes that only servers use.
   package private(set) var composites: [CompositeIndex] = []
-  /// The parts that have no effect, each with line and column.
+  /// The warnings about parts that have no effect, each with line and column.
   package private(set) var warnings: [String] = []
 
   /// Reads the definitions.
-  /// - Throws: `invalidArgument` with line and column, and the path of the entry that violates the format.
+  /// - Throws: `invalidArgument` with the line, the column and the path of the entry that violates the format.
   package init(parsing json: String) throws(FirestoreError) {
     do throws(JSONError) {
       let (root, comma) = try JSONSyntax.commented(json)
@@ -125,7 +125,7 @@ package struct IndexConfiguration: Sendable {
     ]
   }
 
-  /// The collection id: a member, or a part of the full name that `gcloud` prints.
+  /// The collection id, which is either a member or a part of the full name that `gcloud` prints.
   private static func group(of entry: JSONSyntax, _ place: String) throws(JSONError) -> String {
     let named = entry.member("collectionGroup") ?? entry.member("collectionId")
     if named == nil, case .string(let name)? = entry["name"]?.kind {
@@ -135,8 +135,8 @@ package struct IndexConfiguration: Sendable {
     return try text(named, of: entry, place + ".collectionGroup")
   }
 
-  /// Whether an index covers all collections with its id.
-  /// - Returns: `nil` for an index that serves no query here, after a warning.
+  /// Whether an index covers all collections with its collection id.
+  /// - Returns: `nil`, after a warning, if the index serves no query here.
   private mutating func isGroup(_ index: JSONSyntax, _ place: String) throws(JSONError) -> Bool? {
     if let interface = index.member("apiScope"), interface.text != "ANY_API" {
       warn(interface, "\(place) is skipped: it is for another API (\(interface.lineText)).")
@@ -152,8 +152,8 @@ package struct IndexConfiguration: Sendable {
   }
 
   /// The kind of a field: an order or an array configuration, but not both.
-  /// - Returns: `nil` for a vector, because only servers search vectors. Also `nil` for an unknown kind, after a
-  ///   warning.
+  /// - Returns: `nil` for a vector, because only servers search vectors. Also `nil`, after a warning, for an unknown
+  ///   kind.
   private mutating func kind(
     of field: JSONSyntax, _ place: String, _ known: [String]
   ) throws(JSONError) -> FieldIndex.Kind? {
@@ -243,20 +243,20 @@ package struct IndexConfiguration: Sendable {
 extension JSONSyntax {
   fileprivate var text: String? { if case .string(let text) = kind { text } else { nil } }
 
-  /// The member of an object; `nil` if it is missing or null.
+  /// The member of an object with this name; `nil` if it is missing or null.
   fileprivate func member(_ name: String) -> JSONSyntax? {
     guard let member = self[name] else { return nil }
     if case .null = member.kind { return nil }
     return member
   }
 
-  /// The members of an object with other names.
+  /// The members of an object whose names are not in the list.
   fileprivate func members(except names: [String]) -> [Member] {
     guard case .object(let members) = kind else { return [] }
     return members.filter { member in !names.contains { $0.utf8.elementsEqual(member.name.utf8) } }
   }
 
-  /// Runs `body` and reports its errors at this value.
+  /// Runs `body`. If it throws, reports the error at this value's position.
   fileprivate func reporting<Result>(
     _ place: String, _ body: () throws(ModelError) -> Result
   ) throws(JSONError) -> Result {

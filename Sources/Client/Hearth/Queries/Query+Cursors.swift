@@ -12,7 +12,7 @@ extension Query {
   /// Ends with the last document at or before these values.
   public func end(at values: [Any]) -> any Query { to(values, isInclusive: true) }
 
-  /// Begins with a document, which must have every field that the query orders by.
+  /// Begins with a document. The document must have every field by which the query is ordered.
   public func start(atDocument document: any DocumentSnapshot) -> any Query { from(document, isInclusive: true) }
   /// Begins after a document.
   public func start(afterDocument document: any DocumentSnapshot) -> any Query { from(document, isInclusive: false) }
@@ -67,8 +67,8 @@ private enum CursorValues {
     return encoded
   }
 
-  /// The cursor values of a document. Makes the query's implied orderings explicit, up to the document id, so that each
-  /// value of the cursor has an ordering.
+  /// The cursor values of a document. Makes the query's implied orderings explicit, including the document id, so that
+  /// each value of the cursor has an ordering.
   static func of(
     _ snapshot: any DocumentSnapshot, for query: inout FirestoreQuery.Query, in firestore: Firestore
   ) throws(FirestoreError) -> [Value] {
@@ -105,7 +105,7 @@ struct DocumentNames {
   let firestore: Firestore
   let query: FirestoreQuery.Query
 
-  /// The operand of a filter on `FieldPath.documentID()`.
+  /// The operand of a filter on `FieldPath.documentID()`, with ids converted to references.
   func operand(_ value: Value, of op: FieldFilter.Operator) throws(FirestoreError) -> Value {
     switch op {
     case .arrayContains, .arrayContainsAny:
@@ -119,8 +119,8 @@ struct DocumentNames {
     }
   }
 
-  /// The reference for an id.
-  /// - Parameter value: an id, or a reference. For a collection group, a path from the root instead of an id.
+  /// The reference for a document id.
+  /// - Parameter value: a document id or a reference. For a collection group, a path from the root instead of an id.
   func reference(_ value: Value) throws(FirestoreError) -> Value {
     switch value {
     case .reference(let database, _):

@@ -4,18 +4,18 @@ import FirestoreModel
 package import FirestoreQuery
 import FirestoreSync
 
-/// A list of documents to read and listen to: a collection or collection group, optionally filtered, ordered and
-/// limited.
+/// A query for documents, which you can read or listen to. It selects a collection or collection group, optionally
+/// filtered, ordered and limited.
 ///
-/// A protocol, unlike in the official SDK, where it is a class. This way a collection can be a query, and both are
-/// `Sendable` values. You can create an invalid query, but every call on it fails with `invalidArgument` and the
-/// reason.
+/// `Query` is a protocol here, but a class in the official SDK. As a protocol, it allows a collection to be a query,
+/// with both being `Sendable` values. You can create an invalid query, but every call that uses it fails with
+/// `invalidArgument` and the reason.
 public protocol Query: Sendable {
   /// The query as a `Hashable` value, for use in a `Set` or as a dictionary key.
   var definition: QueryDefinition { get }
 }
 
-/// The definition of any query as a `Hashable` value, which is itself a query.
+/// The definition of any query as a `Hashable` value. The value is itself a query.
 public struct QueryDefinition: Query {
   /// The database that the query reads.
   public let firestore: Firestore
@@ -37,7 +37,7 @@ public struct QueryDefinition: Query {
 }
 
 extension QueryDefinition: Hashable {
-  /// Whether both are the same query of the same database.
+  /// Whether both values are the same query of the same database.
   public static func == (left: QueryDefinition, right: QueryDefinition) -> Bool {
     left.firestore === right.firestore && left.query == right.query
   }
@@ -50,7 +50,7 @@ extension Query {
   /// The database that the query reads.
   public var firestore: Firestore { definition.firestore }
 
-  /// The query with a change applied, or the error of the query or of the change.
+  /// The query with a change applied, or the error in the query or in the change.
   func refined(
     _ change: (inout FirestoreQuery.Query) throws(FirestoreError) -> Void
   ) -> any Query {
@@ -64,7 +64,7 @@ extension Query {
     return QueryDefinition(firestore: firestore, query: result)
   }
 
-  /// The query in the core's form, after validation of the whole query.
+  /// Validates the whole query and converts it to the core's type.
   package func validated() throws(FirestoreError) -> FirestoreQuery.Query {
     let query = try definition.query.get()
     do {
@@ -76,7 +76,7 @@ extension Query {
   }
 }
 
-/// Whether both are the same query of the same database.
+/// Whether both values are the same query of the same database.
 public func == (left: any Query, right: any Query) -> Bool {
   left.definition == right.definition
 }
@@ -97,19 +97,19 @@ extension Query {
   public func whereField(_ field: some FieldName, isNotEqualTo value: Any) -> any Query {
     whereFilter(.whereField(field, isNotEqualTo: value))
   }
-  /// Keeps only documents whose field is less than the value, of the same type.
+  /// Keeps only documents whose field is less than the value and of the same type.
   public func whereField(_ field: some FieldName, isLessThan value: Any) -> any Query {
     whereFilter(.whereField(field, isLessThan: value))
   }
-  /// Keeps only documents whose field is the value or less, of the same type.
+  /// Keeps only documents whose field is less than or equal to the value and of the same type.
   public func whereField(_ field: some FieldName, isLessThanOrEqualTo value: Any) -> any Query {
     whereFilter(.whereField(field, isLessThanOrEqualTo: value))
   }
-  /// Keeps only documents whose field is greater than the value, of the same type.
+  /// Keeps only documents whose field is greater than the value and of the same type.
   public func whereField(_ field: some FieldName, isGreaterThan value: Any) -> any Query {
     whereFilter(.whereField(field, isGreaterThan: value))
   }
-  /// Keeps only documents whose field is the value or greater, of the same type.
+  /// Keeps only documents whose field is greater than or equal to the value and of the same type.
   public func whereField(_ field: some FieldName, isGreaterThanOrEqualTo value: Any) -> any Query {
     whereFilter(.whereField(field, isGreaterThanOrEqualTo: value))
   }
@@ -117,26 +117,27 @@ extension Query {
   public func whereField(_ field: some FieldName, arrayContains value: Any) -> any Query {
     whereFilter(.whereField(field, arrayContains: value))
   }
-  /// Keeps only documents whose field is an array that contains at least one of at most 30 values.
+  /// Keeps only documents whose field is an array that contains at least one of the values. At most 30 values are
+  /// allowed.
   public func whereField(_ field: some FieldName, arrayContainsAny values: [Any]) -> any Query {
     whereFilter(.whereField(field, arrayContainsAny: values))
   }
-  /// Keeps only documents whose field equals one of at most 30 values.
+  /// Keeps only documents whose field equals one of the values. At most 30 values are allowed.
   public func whereField(_ field: some FieldName, in values: [Any]) -> any Query {
     whereFilter(.whereField(field, in: values))
   }
-  /// Keeps only documents whose field is none of the values. Documents without the field do not match.
+  /// Keeps only documents whose field equals none of the values. Documents without the field do not match.
   public func whereField(_ field: some FieldName, notIn values: [Any]) -> any Query {
     whereFilter(.whereField(field, notIn: values))
   }
 }
 
 extension Query {
-  /// Orders by a field, ascending; omits documents without the field.
+  /// Orders by a field, ascending. Omits documents without the field.
   public func order(by field: some FieldName) -> any Query { order(by: field, descending: false) }
 
-  /// Orders by a field; omits documents without the field. Further orderings break ties; document ids break the
-  /// remaining ones.
+  /// Orders by a field. Omits documents without the field. Documents with equal values are ordered by further
+  /// orderings, and finally by document id.
   public func order(by field: some FieldName, descending: Bool) -> any Query {
     refined { query throws(FirestoreError) in
       if query.start != nil || query.end != nil {
@@ -170,8 +171,8 @@ extension Query {
 extension Query {
   /// Reads the query's result once.
   ///
-  /// While offline, `default` and `cache` return the cached documents, possibly none, with `metadata.isFromCache`;
-  /// `server` throws `unavailable`.
+  /// While offline, the sources `default` and `cache` return the cached documents, possibly none, and set
+  /// `metadata.isFromCache`. The source `server` throws `unavailable`.
   public func getDocuments(source: FirestoreSource = .default) async throws -> QuerySnapshot {
     try await read(source)
   }
@@ -209,8 +210,8 @@ extension Query {
   /// Calls `listener` with the query's result now and after each change, on `FirestoreSettings.dispatchQueue`, in
   /// order.
   ///
-  /// The first snapshot comes from the cache if it contains anything for the query, followed by the backend's snapshot.
-  /// Exactly one argument is non-nil. An error is the last callback.
+  /// If the cache contains anything for the query, the first snapshot comes from the cache, followed by the backend's
+  /// snapshot. In each call, exactly one argument is non-nil. After an error, no more calls follow.
   @discardableResult
   public func addSnapshotListener(
     _ listener: @escaping @Sendable (QuerySnapshot?, (any Error)?) -> Void
@@ -218,8 +219,8 @@ extension Query {
     addSnapshotListener(options: SnapshotListenOptions(), listener: listener)
   }
 
-  /// Adds a listener, with or without events for changes of metadata only.
-  /// - Parameter includeMetadataChanges: whether a change of only `SnapshotMetadata` is an event.
+  /// Adds a listener, with or without events for changes that concern only metadata.
+  /// - Parameter includeMetadataChanges: whether a change of only `SnapshotMetadata` causes an event.
   @discardableResult
   public func addSnapshotListener(
     includeMetadataChanges: Bool, listener: @escaping @Sendable (QuerySnapshot?, (any Error)?) -> Void
@@ -252,20 +253,20 @@ extension Query {
 
   // MARK: As a sequence
 
-  /// The result now and after each change. A slow consumer receives the newest state, with all changes since its last
-  /// snapshot.
+  /// A sequence of results: the result now and after each change. A slow consumer receives the newest state, with all
+  /// changes since its last snapshot.
   public var snapshots: AsyncThrowingStream<QuerySnapshot, any Error> {
     snapshots(options: SnapshotListenOptions())
   }
 
-  /// The result now and after each change, with or without elements for changes of metadata only.
-  /// - Parameter includeMetadataChanges: whether a change of only `SnapshotMetadata` is an element.
+  /// A sequence of results: the result now and after each change. It can include changes that concern only metadata.
+  /// - Parameter includeMetadataChanges: whether a change of only `SnapshotMetadata` produces an element.
   public func snapshots(includeMetadataChanges: Bool) -> AsyncThrowingStream<QuerySnapshot, any Error> {
     snapshots(options: SnapshotListenOptions().withIncludeMetadataChanges(includeMetadataChanges))
   }
 
-  /// The result now and after each change.
-  /// - Parameter bufferingPolicy: the treatment of unread snapshots.
+  /// A sequence of results: the result now and after each change.
+  /// - Parameter bufferingPolicy: what happens to unread snapshots.
   public func snapshots(
     options: SnapshotListenOptions, bufferingPolicy: SnapshotBufferingPolicy = .merged
   ) -> AsyncThrowingStream<QuerySnapshot, any Error> {
@@ -274,8 +275,8 @@ extension Query {
     }
   }
 
-  /// The documents as values, now and after each change. A document that cannot be decoded ends the sequence with the
-  /// error.
+  /// A sequence of arrays of decoded documents, now and after each change. If a document cannot be decoded, the
+  /// sequence ends with the error.
   public func snapshots<T: Decodable & Sendable>(
     as type: T.Type, options: SnapshotListenOptions = SnapshotListenOptions(),
     bufferingPolicy: SnapshotBufferingPolicy = .merged, decoder: Firestore.Decoder = Firestore.Decoder()

@@ -3,18 +3,18 @@ import FirestoreClientState
 import FirestoreModel
 import FirestoreSync
 
-/// The cache's plan for a query, and its cost. `description` explains it in sentences.
+/// The cache's plan for a query, and the cost of executing the query. `description` explains both in sentences.
 public struct QueryExplanation: Hashable, Sendable, CustomStringConvertible {
-  /// The source of the documents.
+  /// The source of the query's documents.
   public enum Plan: String, Hashable, Sendable, CaseIterable {
-    /// The one document of the query.
+    /// The query reads a single document.
     case document
-    /// The documents of the query's last result that was in sync with the server, and the documents that have changed
-    /// since then.
+    /// The query started with its last result that was in sync with the server, and added the documents that have
+    /// changed since then.
     case syncedResult
-    /// The documents that local indexes found.
+    /// Local indexes found the documents.
     case index
-    /// All cached documents of the collection or group.
+    /// The query read all cached documents of the collection or collection group.
     case scan
   }
 
@@ -39,7 +39,7 @@ public struct QueryExplanation: Hashable, Sendable, CustomStringConvertible {
 
   init(_ explanation: FirestoreClientState.QueryExplanation) { self.explanation = explanation }
 
-  /// The source of the documents.
+  /// The source of the query's documents.
   public var plan: Plan {
     switch explanation.plan {
     case .document: .document
@@ -49,28 +49,28 @@ public struct QueryExplanation: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// The indexes of the plan `index`.
+  /// The indexes that the query used; empty unless `plan` is `index`.
   public var indexes: [IndexUse] { explanation.indexes.map { IndexUse($0) } }
-  /// The number of cached documents that were compared with the query, not counting documents with pending writes.
+  /// The number of cached documents that were compared with the query. Documents with pending writes are not counted.
   public var documentsScanned: Int { explanation.documentsScanned }
   /// The document count of the result.
   public var documentsReturned: Int { explanation.documentsReturned }
   /// The number of index entries that were read to find the documents.
   public var indexEntriesRead: Int { explanation.entriesRead }
-  /// The duration of the query in the cache.
+  /// The time that the query took in the cache.
   public var duration: Duration { explanation.duration }
-  /// The missing indexes that would avoid a scan, for the plan `scan`. Empty if no index would help.
+  /// The missing indexes that would avoid the scan, if `plan` is `scan`. Empty if no index would help.
   public var suggestedIndexes: [IndexDefinition] { explanation.suggestedIndexes.map { IndexDefinition($0) } }
-  /// Whether an index is still being filled, and therefore not in use yet.
+  /// Whether an index is still being built, and therefore not in use yet.
   public var isBuildingIndexes: Bool { explanation.isBuildingIndexes }
-  /// Always `true`, because `explain()` only uses cached documents.
+  /// Always `true`, because `explain()` uses only cached documents.
   public var isFromCache: Bool { true }
-  /// The explanation in several lines: the plan, the indexes, the cost, and indexes that would help.
+  /// The explanation in several lines: the plan, the indexes used, the cost, and indexes that would help.
   public var description: String { explanation.description }
 }
 
 extension Query {
-  /// Runs the query on the cache and explains its plan, its indexes and its cost.
+  /// Runs the query on the cache, and explains the query's plan, the indexes that it used, and its cost.
   public func explain() async throws -> QueryExplanation {
     let query = try validated()
     return try await firestore.ask { engine throws(RPCStatus) in QueryExplanation(try await engine.explain(query)) }

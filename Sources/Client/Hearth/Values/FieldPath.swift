@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// A path to a field, possibly inside maps. Unlike in a string, a dot is part of a name and not a separator.
+/// A path to a field, possibly inside maps. A dot within a name is part of the name. In a string, in contrast, a dot
+/// separates names.
 public struct FieldPath: Hashable, Sendable {
   let names: [String]
 
   /// Creates a path.
-  /// - Parameter names: the names, outermost first. There must be at least one name, and no name may be empty. The call
-  ///   that uses an invalid path reports the error.
+  /// - Parameter names: the names, outermost first. There must be at least one name, and no name may be empty. If the
+  ///   path is invalid, the first call that uses it reports the error.
   public init(_ names: [String]) { self.names = names }
 
-  /// The document's own id, for filters, orderings and cursors.
+  /// Represents the document's own id in filters, orderings and cursors.
   public static func documentID() -> FieldPath { FieldPath(["__name__"]) }
 
-  /// Whether both have the same names, byte for byte.
+  /// Whether both paths have the same names, byte for byte.
   public static func == (left: FieldPath, right: FieldPath) -> Bool {
     left.names.count == right.names.count && zip(left.names, right.names).allSatisfy { $0.equalsUTF8($1) }
   }
@@ -26,12 +27,12 @@ public struct FieldPath: Hashable, Sendable {
 
 /// A field name: a `FieldPath`, or a string with dots between the names of nested maps.
 public protocol FieldName: Sendable {
-  /// The path, or the error of the name.
+  /// The path, or the error if the name is invalid.
   var fieldPath: Result<FieldPath, FirestoreError> { get }
 }
 
 extension FieldPath: FieldName {
-  /// The path itself, or the error for a path without names or with an empty one.
+  /// The path itself, or the error if the path has no names or an empty name.
   public var fieldPath: Result<FieldPath, FirestoreError> {
     if names.isEmpty { return .failure(.invalidArgument("A FieldPath needs at least one field name.")) }
     if names.contains(where: \.isEmpty) {
@@ -42,8 +43,8 @@ extension FieldPath: FieldName {
 }
 
 extension String: FieldName {
-  /// The path of the string's parts between dots. `~*/[]` are rejected as in the SDK: use a `FieldPath` for names that
-  /// contain them.
+  /// The path whose names are the string's parts between dots. As in the SDK, the characters `~*/[]` are rejected. For
+  /// names that contain them, use a `FieldPath`.
   public var fieldPath: Result<FieldPath, FirestoreError> {
     if let character = first(where: { "~*/[]".contains($0) }) {
       return .failure(
@@ -59,7 +60,7 @@ extension String: FieldName {
 }
 
 extension FieldName {
-  /// The path in the core's form.
+  /// The path, converted to the core's type.
   func modelPath() throws(FirestoreError) -> FirestoreModel.FieldPath {
     FirestoreModel.FieldPath(segments: try fieldPath.get().names)
   }

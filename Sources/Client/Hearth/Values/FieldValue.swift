@@ -15,10 +15,10 @@ public struct FieldValue: Hashable, Sendable {
 
   let kind: Kind
 
-  /// Removes the field. Only for `updateData` (at the top level) and merging `setData`.
+  /// Removes the field. Allowed only in `updateData`, at the top level, and in `setData` with merging.
   public static func delete() -> FieldValue { FieldValue(kind: .delete) }
 
-  /// Sets the field to the backend's commit time of the write.
+  /// Sets the field to the time at which the backend commits the write.
   public static func serverTimestamp() -> FieldValue { FieldValue(kind: .serverTimestamp) }
 
   /// Appends the elements that are not in the array yet. If the field is not an array, replaces it with an array of the
@@ -32,30 +32,31 @@ public struct FieldValue: Hashable, Sendable {
     FieldValue(kind: .arrayRemove(elements.map(ValueEncoder.element)))
   }
 
-  /// Adds to the number in the field; integers saturate at their limits. If the field is not a number, sets it to the
-  /// operand.
+  /// Adds the operand to the number in the field. Integers saturate at their limits. If the field is not a number, sets
+  /// it to the operand.
   public static func increment(_ operand: Int64) -> FieldValue { FieldValue(kind: .increment(.integer(operand))) }
-  /// Adds to the number in the field; the result is a double.
+  /// Adds the operand to the number in the field. The result is a double. If the field is not a number, sets it to the
+  /// operand.
   public static func increment(_ operand: Double) -> FieldValue { FieldValue(kind: .increment(.double(operand))) }
 
   /// Sets the field to the lesser of its number and the operand.
   public static func minimum(_ operand: Int64) -> FieldValue { FieldValue(kind: .minimum(.integer(operand))) }
-  /// Sets the field to the lesser of its number and the operand; a smaller double replaces an integer.
+  /// Sets the field to the lesser of its number and the operand. A smaller double replaces an integer.
   public static func minimum(_ operand: Double) -> FieldValue { FieldValue(kind: .minimum(.double(operand))) }
 
   /// Sets the field to the greater of its number and the operand.
   public static func maximum(_ operand: Int64) -> FieldValue { FieldValue(kind: .maximum(.integer(operand))) }
-  /// Sets the field to the greater of its number and the operand; a larger double replaces an integer.
+  /// Sets the field to the greater of its number and the operand. A larger double replaces an integer.
   public static func maximum(_ operand: Double) -> FieldValue { FieldValue(kind: .maximum(.double(operand))) }
 
-  /// A vector of doubles, which is a separate type and not an array.
+  /// A vector of doubles. A vector is a separate type and not an array.
   public static func vector(_ array: [Double]) -> VectorValue { VectorValue(array) }
-  /// A vector of the numbers, stored as doubles.
+  /// A vector of floats, which are stored as doubles.
   public static func vector(_ array: [Float]) -> VectorValue { VectorValue(array) }
 }
 
 extension FieldValue {
-  /// The transform of a sentinel other than `delete()`.
+  /// The transform for a placeholder other than `delete()`.
   func transform() throws(FirestoreError) -> FieldTransform.Operation? {
     switch kind {
     case .delete: return nil
@@ -75,12 +76,12 @@ extension FieldValue {
   }
 }
 
-/// The value of a server timestamp until the backend has set it.
+/// The value that a server timestamp has until the backend sets it.
 public enum ServerTimestampBehavior: Hashable, Sendable {
-  /// `NSNull`.
+  /// The value is `NSNull`.
   case none
-  /// The time of the write by this device's clock.
+  /// The value is the time of the write by this device's clock.
   case estimate
-  /// The previous value of the field; `NSNull` if it had none.
+  /// The value is the field's previous value, or `NSNull` if there was none.
   case previous
 }

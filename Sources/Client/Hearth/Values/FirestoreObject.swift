@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A value type that is a class in the SDK for Apple platforms, with that class's methods from `NSObject`: `isEqual`
-/// for `==`, and `copy` for an assignment.
+/// A type that is a value type here, but a class in the SDK for Apple platforms. It has two methods that the class
+/// inherits from `NSObject`: `isEqual` corresponds to `==`, and `copy` corresponds to an assignment.
 public protocol FirestoreObject: Equatable {}
 
 extension FirestoreObject {
-  /// Whether the other value is of this type and equal (`==`).
+  /// Whether the other value has the same type and is equal (`==`).
   public func isEqual(_ object: Any?) -> Bool { object as? Self == self }
 
   /// The value itself, which needs no copy because it is immutable.
@@ -47,10 +47,10 @@ extension DocumentSnapshot {
 // Settings and options are mutable objects here as well.
 
 extension FirestoreSettings {
-  /// Whether both settings lead to the same client.
+  /// Whether a client behaves the same with both settings.
   public func isEqual(_ object: Any?) -> Bool { object as? FirestoreSettings == self }
 
-  /// New settings with the same values.
+  /// A new settings object with the same values.
   public func copy() -> Any { FirestoreSettings(values) }
 }
 
@@ -58,7 +58,7 @@ extension TransactionOptions {
   /// Whether the other object has the type `TransactionOptions` and the same values.
   public func isEqual(_ object: Any?) -> Bool { object as? TransactionOptions == self }
 
-  /// New options with the same values.
+  /// A new options object with the same values.
   public func copy() -> Any {
     let options = TransactionOptions()
     options.maxAttempts = maxAttempts

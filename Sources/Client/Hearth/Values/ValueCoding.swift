@@ -2,8 +2,8 @@
 import FirestoreModel
 import Foundation
 
-/// Converts Swift values to Firestore values. Rejects sentinels; `WriteData` extracts them from writes before. Errors
-/// contain the field and the type, never the value.
+/// Converts Swift values to Firestore values. Rejects `FieldValue` placeholders, because `WriteData` extracts them from
+/// writes beforehand. Errors contain the field and the type, but never the value.
 enum ValueEncoder {
   /// Encodes a filter operand or cursor value.
   static func plain(_ value: Any) throws(FirestoreError) -> Value {
@@ -15,7 +15,7 @@ enum ValueEncoder {
     Result { () throws(FirestoreError) in try self.value(value, at: [], in: .array) }
   }
 
-  /// The container of a value.
+  /// The kind of value that contains a value.
   enum Surroundings { case map, array }
 
   /// Encodes a value.
@@ -77,8 +77,8 @@ enum ValueEncoder {
     return integer
   }
 
-  /// The value of a number whose Swift type is lost, as in results of `JSONSerialization`. In an `NSNumber`, Booleans
-  /// and `Int8` have the same encoding, so 0 and 1 in this encoding become Booleans.
+  /// The value of a number whose Swift type is lost, such as a result of `JSONSerialization`. An `NSNumber` encodes
+  /// Booleans and `Int8` in the same way. Therefore 0 and 1 in this encoding become Booleans.
   private static func number(_ number: NSNumber) -> Value {
     switch UInt8(bitPattern: number.objCType.pointee) {
     case UInt8(ascii: "f"), UInt8(ascii: "d"): .double(number.doubleValue)
@@ -97,7 +97,7 @@ enum ValueEncoder {
     return timestamp.model
   }
 
-  /// Checks a field name. Firestore reserves `__…__`; an empty name cannot be addressed.
+  /// Checks a field name. `__…__` is reserved by Firestore, and an empty name cannot be addressed.
   static func check(_ name: String, at path: [String]) throws(FirestoreError) {
     if name.isEmpty { throw .invalidArgument("Field names must not be empty\(place(Array(path.dropLast()))).") }
     if name.utf8.count >= 4, name.hasPrefix("__"), name.hasSuffix("__") {
@@ -105,7 +105,7 @@ enum ValueEncoder {
     }
   }
 
-  /// ` (found in field a.b)`, or an empty string outside a document.
+  /// The text ` (found in field a.b)`, or an empty string if the value is not in a document.
   static func place(_ path: [String]) -> String {
     path.isEmpty ? "" : " (found in field \(path.joined(separator: ".")))"
   }
@@ -122,7 +122,7 @@ extension Optional: OptionalValue {
 
 /// Converts Firestore values to Swift values.
 ///
-/// Numbers become `NSNumber`, as on Apple platforms, so `as? Int`, `as? Int64` and `as? Double` all work for both of
+/// As on Apple platforms, numbers become `NSNumber`. So `as? Int`, `as? Int64` and `as? Double` work for both of
 /// Firestore's number types.
 struct ValueDecoder {
   var firestore: Firestore
@@ -153,7 +153,7 @@ struct ValueDecoder {
     }
   }
 
-  /// The value of a server timestamp that the backend has not set yet.
+  /// The value to use for a server timestamp that the backend has not set yet.
   func settled(_ pending: FirestoreModel.ServerTimestamp) -> Value {
     switch behavior {
     case .none: .null
@@ -162,7 +162,7 @@ struct ValueDecoder {
     }
   }
 
-  /// A reference to another database keeps its path but cannot be used here.
+  /// Converts a reference. A reference to another database keeps its path, but cannot be used in this one.
   private func reference(_ database: DatabaseID, _ key: DocumentKey) -> Any {
     if database == firestore.database { return DocumentReference(firestore: firestore, key: .success(key)) }
     return DocumentReference(

@@ -2,41 +2,41 @@
 package import FirestoreModel
 public import Foundation
 
-/// A point in time with nanoseconds; the backend stores microseconds.
+/// A point in time with nanosecond precision. The backend stores microseconds.
 public struct Timestamp: Hashable, Comparable, Sendable, Codable {
   /// The seconds since 1970-01-01T00:00:00Z.
   public let seconds: Int64
-  /// The nanoseconds after `seconds`: 0…999 999 999.
+  /// The nanoseconds in addition to `seconds`: 0…999 999 999.
   public let nanoseconds: Int32
 
   /// Creates a time.
   /// - Parameters:
-  ///   - seconds: since 1970-01-01T00:00:00Z; years 1 to 9999 can be written.
-  ///   - nanoseconds: after `seconds`, 0…999 999 999.
+  ///   - seconds: the seconds since 1970-01-01T00:00:00Z. Only times in the years 1 to 9999 can be written.
+  ///   - nanoseconds: the nanoseconds in addition to `seconds`, 0…999 999 999.
   public init(seconds: Int64, nanoseconds: Int32) {
     self.seconds = seconds
     self.nanoseconds = nanoseconds
   }
 
   /// Creates the time of a date.
-  /// - Parameter date: rounded to microseconds, which is more precise than a present-day `Date`.
+  /// - Parameter date: the date, which is rounded to microseconds. For current dates, `Date` itself is less precise.
   public init(date: Date) {
     self.init(FirestoreModel.Timestamp(date))
   }
 
-  /// Creates the present time, by this device's clock.
+  /// Creates a timestamp with the current time, by this device's clock.
   public init() { self.init(date: Date()) }
 
   package init(_ timestamp: FirestoreModel.Timestamp) {
     self.init(seconds: timestamp.seconds, nanoseconds: timestamp.nanoseconds)
   }
 
-  /// The time, with the precision of a `Date`.
+  /// The time as a `Date`, with the precision of that type.
   public func dateValue() -> Date {
     Date(timeIntervalSince1970: Double(seconds) + Double(nanoseconds) / 1e9)
   }
 
-  /// Compares two times: the SDK's spelling of `<`, `==` and `>`.
+  /// Compares two times. This is the SDK's form of `<`, `==` and `>`.
   public func compare(_ other: Timestamp) -> ComparisonResult {
     self < other ? .orderedAscending : other < self ? .orderedDescending : .orderedSame
   }
@@ -48,20 +48,21 @@ public struct Timestamp: Hashable, Comparable, Sendable, Codable {
 
   var model: FirestoreModel.Timestamp { FirestoreModel.Timestamp(seconds: seconds, nanoseconds: nanoseconds) }
 
-  /// Whether Cloud Firestore stores the time: years 1 to 9999 (google.protobuf.Timestamp).
+  /// Whether Cloud Firestore can store the time, which requires a year from 1 to 9999 (google.protobuf.Timestamp).
   var isInRange: Bool {
     (-62_135_596_800...253_402_300_799).contains(seconds) && (0...999_999_999).contains(nanoseconds)
   }
 }
 
 extension FirestoreModel.Timestamp {
-  /// The date's time, clamped to 64 bits of microseconds. The range of `Timestamp.isInRange` is far narrower.
+  /// Converts a date. The result is clamped to 64 bits of microseconds, a far larger range than `Timestamp.isInRange`
+  /// accepts.
   package init(_ date: Date) {
     let microseconds = (date.timeIntervalSince1970 * 1e6).rounded()
     self.init(microseconds: Int64(exactly: microseconds) ?? (microseconds < 0 ? .min : .max))
   }
 
-  /// The present time by this device's clock.
+  /// The current time by this device's clock.
   package static func now() -> FirestoreModel.Timestamp { FirestoreModel.Timestamp(Date()) }
 }
 
@@ -72,7 +73,8 @@ extension Timestamp: CustomStringConvertible {
 
 /// A place on Earth, in degrees.
 public struct GeoPoint: Hashable, Sendable, Codable {
-  /// The latitude, -90…90. A call that writes or queries an invalid latitude or longitude reports the error.
+  /// The latitude, -90…90. If the latitude or longitude is invalid, the call that writes or queries the point reports
+  /// the error.
   public let latitude: Double
   /// The longitude, -180…180.
   public let longitude: Double

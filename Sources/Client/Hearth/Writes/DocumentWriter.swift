@@ -3,9 +3,9 @@ import FirestoreModel
 
 /// A set of writes that are committed atomically: a `WriteBatch` or a `Transaction`.
 ///
-/// Both classes of the SDK have these methods. An invalid argument is reported by the commit.
+/// In the SDK, both classes have these methods. If an argument is invalid, the commit reports the error.
 public protocol DocumentWriter {
-  /// Adds a write. The methods below call it.
+  /// Adds a write. The other methods call this one.
   @discardableResult
   func add(_ write: DocumentWrite) -> Self
 }
@@ -13,7 +13,7 @@ public protocol DocumentWriter {
 /// One write of one document.
 public struct DocumentWrite {
   let document: DocumentReference
-  /// The write, or the error of its arguments.
+  /// The write, or the error if its arguments are invalid.
   let mutation: Result<Mutation, FirestoreError>
 
   fileprivate init(
@@ -23,7 +23,7 @@ public struct DocumentWrite {
     self.mutation = Result { () throws(FirestoreError) in try mutation(document) }
   }
 
-  /// The write for a database.
+  /// The write, which must belong to this database.
   func mutation(in firestore: Firestore) throws(FirestoreError) -> Mutation {
     _ = try firestore.key(of: document)
     return try mutation.get()
@@ -38,7 +38,7 @@ extension DocumentWriter {
   }
 
   /// Replaces the document, or merges fields into it.
-  /// - Parameter merge: whether fields that are not in the data remain.
+  /// - Parameter merge: whether to keep fields that are not in the data.
   @discardableResult
   public func setData(_ data: [String: Any], forDocument document: DocumentReference, merge: Bool) -> Self {
     add(
@@ -48,7 +48,7 @@ extension DocumentWriter {
   }
 
   /// Merges some fields into the document.
-  /// - Parameter mergeFields: the only fields to write (strings or `FieldPath`s); each must be in the data.
+  /// - Parameter mergeFields: the only fields to write, as strings or `FieldPath`s. The data must contain each of them.
   @discardableResult
   public func setData(_ data: [String: Any], forDocument document: DocumentReference, mergeFields: [Any]) -> Self {
     add(
@@ -57,7 +57,7 @@ extension DocumentWriter {
   }
 
   /// Changes fields of an existing document.
-  /// - Parameter fields: keys are strings, with dots between nested field names, or `FieldPath`s.
+  /// - Parameter fields: the new values. Keys are `FieldPath`s, or strings with dots between nested field names.
   @discardableResult
   public func updateData(_ fields: [AnyHashable: Any], forDocument document: DocumentReference) -> Self {
     add(DocumentWrite(document) { document throws(FirestoreError) in try document.updateMutation(fields) })
@@ -82,7 +82,7 @@ extension DocumentWriter {
   }
 
   /// Replaces the document, or merges the value into it.
-  /// - Parameter merge: whether fields that are not in the value remain.
+  /// - Parameter merge: whether to keep fields that are not in the value.
   @discardableResult
   public func setData<T: Encodable>(
     from value: T, forDocument document: DocumentReference, merge: Bool,
@@ -92,7 +92,8 @@ extension DocumentWriter {
   }
 
   /// Merges some fields of the value into the document.
-  /// - Parameter mergeFields: the only fields to write (strings or `FieldPath`s); each must be in the value.
+  /// - Parameter mergeFields: the only fields to write, as strings or `FieldPath`s. The value must contain each of
+  ///   them.
   @discardableResult
   public func setData<T: Encodable>(
     from value: T, forDocument document: DocumentReference, mergeFields: [Any],
@@ -107,7 +108,8 @@ extension DocumentWriter {
 
 extension DocumentReference {
   /// Replaces the document.
-  /// - Parameter completion: called when the backend has committed or rejected the write; not while offline.
+  /// - Parameter completion: called when the backend has committed or rejected the write. While offline, it is not
+  ///   called.
   public func setData<T: Encodable>(
     from value: T, encoder: Firestore.Encoder = Firestore.Encoder(),
     completion: (@Sendable ((any Error)?) -> Void)? = nil
@@ -116,7 +118,7 @@ extension DocumentReference {
   }
 
   /// Replaces the document, or merges the value into it.
-  /// - Parameter merge: whether fields that are not in the value remain.
+  /// - Parameter merge: whether to keep fields that are not in the value.
   public func setData<T: Encodable>(
     from value: T, merge: Bool, encoder: Firestore.Encoder = Firestore.Encoder(),
     completion: (@Sendable ((any Error)?) -> Void)? = nil
@@ -125,7 +127,8 @@ extension DocumentReference {
   }
 
   /// Merges some fields of the value into the document.
-  /// - Parameter mergeFields: the only fields to write (strings or `FieldPath`s); each must be in the value.
+  /// - Parameter mergeFields: the only fields to write, as strings or `FieldPath`s. The value must contain each of
+  ///   them.
   public func setData<T: Encodable>(
     from value: T, mergeFields: [Any], encoder: Firestore.Encoder = Firestore.Encoder(),
     completion: (@Sendable ((any Error)?) -> Void)? = nil
@@ -133,7 +136,7 @@ extension DocumentReference {
     setData(try encoder.encode(value), mergeFields: mergeFields, completion: completion)
   }
 
-  /// Replaces the document, or merges the value into it, and returns both stages of the write.
+  /// Replaces the document, or merges the value into it, and returns a handle for both stages of the write.
   /// - Parameter options: the write's deadline, and whether it fails while offline.
   @discardableResult
   public func enqueueData<T: Encodable>(
@@ -146,7 +149,7 @@ extension DocumentReference {
 
 extension CollectionReference {
   /// Writes a document with a new id.
-  /// - Returns: its reference, immediately.
+  /// - Returns: the reference of the new document, immediately.
   @discardableResult
   public func addDocument<T: Encodable>(
     from value: T, encoder: Firestore.Encoder = Firestore.Encoder(),
@@ -155,7 +158,7 @@ extension CollectionReference {
     addDocument(data: try encoder.encode(value), completion: completion)
   }
 
-  /// Writes a document with a new id, and returns both stages of the write.
+  /// Writes a document with a new id, and returns a handle for both stages of the write.
   /// - Parameter options: the write's deadline, and whether it fails while offline.
   @discardableResult
   public func enqueueDocument<T: Encodable>(

@@ -8,29 +8,29 @@ import FirestoreSync
 public struct PendingWrite: Hashable, Sendable, Identifiable {
   /// The state of a pending write.
   public enum State: Hashable, Sendable {
-    /// The write is not sent because the network is disabled or the cache cannot be written.
+    /// The write is not sent, because the network is disabled or the cache cannot be written.
     case held
-    /// The write waits in the queue to be sent.
+    /// The write is waiting in the queue to be sent.
     case queued
-    /// The write was sent and has no answer yet.
+    /// The write was sent, but has not been answered yet.
     case inFlight
-    /// The write waits for the next connection attempt, at this time.
+    /// The write is waiting for the next connection attempt, which happens at this time.
     case backoff(until: Timestamp)
   }
 
-  /// The write's number, ascending for each client and unique in the cache.
+  /// The write's number. Numbers increase with each write of a client, and are unique in the cache.
   public let id: Int64
-  /// The changes of documents in the write, in order.
+  /// The changes of documents that the write consists of, in order.
   public let operations: [WriteOperation]
   /// The time of the write, by this device's clock.
   public let writtenAt: Timestamp
   /// The stored size of the write in bytes.
   public let byteCount: Int
-  /// The number of attempts to send the write since the client was started.
+  /// The number of attempts to send the write since this client was opened.
   public let attempts: Int
   /// The state of the write.
   public let state: State
-  /// The error of the last attempt to send the write; `nil` without a failure.
+  /// The error of the last attempt to send the write; `nil` if it did not fail.
   public let lastError: FirestoreError?
 
   /// The paths of the documents that the write changes, in order.
@@ -38,16 +38,16 @@ public struct PendingWrite: Hashable, Sendable, Identifiable {
 }
 
 extension Firestore {
-  /// The queue of writes, oldest first, now and after each change; a slow consumer receives the newest state. `await
-  /// pendingWrites.current` is the present queue.
+  /// The queue of writes, oldest first, now and after each change. A slow consumer receives the newest state. `await
+  /// pendingWrites.current` is the current queue.
   public var pendingWrites: StatusUpdates<[PendingWrite]> {
     let firestore = self
     return statusUpdates { status in status.pendingWrites.map { PendingWrite($0, firestore) } }
   }
 
-  /// Removes a write from the queue. Its local change is undone and the write fails with `cancelled`. Later writes to
-  /// the same documents remain, as if this one had never been made.
-  /// - Throws: `failedPrecondition` for a write that was already sent, `notFound` for one that is not in the queue.
+  /// Removes a write from the queue. The write's local effect is undone, and its caller gets the error `cancelled`.
+  /// Later writes to the same documents remain, as if the canceled write had never been made.
+  /// - Throws: `failedPrecondition` if the write was already sent; `notFound` if it is not in the queue.
   public func cancelPendingWrite(_ id: PendingWrite.ID) async throws {
     try await ask { engine throws(RPCStatus) in try await engine.cancelWrite(BatchID(id)) }
   }
@@ -71,8 +71,8 @@ extension PendingWrite {
   }
 }
 
-/// A write that the backend rejected permanently. Its local change is undone. Its data remains stored, even after a
-/// restart with a durable cache, until the write is sent again or dropped.
+/// A write that the backend rejected permanently, so that its local effect was undone. The write remains stored until
+/// it is sent again or dropped. With a durable cache, it remains even after a restart.
 public struct RejectedWrite: Hashable, Sendable, Identifiable {
   /// The number that the write had in `Firestore.pendingWrites`.
   public let id: Int64
@@ -84,7 +84,7 @@ public struct RejectedWrite: Hashable, Sendable, Identifiable {
   public let rejectedAt: Timestamp
   /// The stored size of the write in bytes.
   public let byteCount: Int
-  /// The number of attempts to send the write, by the client that received the rejection.
+  /// The number of attempts to send the write, as counted by the client that received the rejection.
   public let attempts: Int
   /// The backend's error.
   public let error: FirestoreError
@@ -94,25 +94,26 @@ public struct RejectedWrite: Hashable, Sendable, Identifiable {
 }
 
 extension Firestore {
-  /// The writes that the backend rejected permanently, oldest first, now and after each change; a slow consumer
-  /// receives the newest state. Does not include writes that were canceled by `cancelPendingWrite` or by their
-  /// deadline. Includes writes that the dashboard set aside in the same cache; their error is `cancelled`.
+  /// The writes that the backend rejected permanently, oldest first, now and after each change. A slow consumer
+  /// receives the newest state. The list does not include writes that were canceled by `cancelPendingWrite` or because
+  /// of their deadline. It includes writes in the same cache that a user set aside in the dashboard, with the error
+  /// `cancelled`.
   ///
-  /// Rejected writes are stored per user, in the same transaction that undoes their local change. Beyond 1 000 writes
-  /// or 10 MiB the oldest are dropped, but never the most recently rejected one.
+  /// Each user's rejected writes are stored separately, in the same transaction that undoes their local effect. Beyond
+  /// 1 000 writes or 10 MiB, the oldest writes are dropped, but never the most recently rejected one.
   public var rejectedWrites: StatusUpdates<[RejectedWrite]> {
     let firestore = self
     return statusUpdates { status in status.rejectedWrites.map { RejectedWrite($0, firestore) } }
   }
 
-  /// Sends a rejected write again, as a new write at the end of the queue, and removes it from the rejected writes in
-  /// the same step. The handle fails with `notFound` if no rejected write has this number.
+  /// Sends a rejected write again, as a new write at the end of the queue. In the same step, removes it from the
+  /// rejected writes. The handle fails with `notFound` if no rejected write has this number.
   @discardableResult public func resendRejectedWrite(_ id: RejectedWrite.ID) throws -> WriteHandle {
     WriteHandle(handle: try client().engine.resend(BatchID(id)))
   }
 
   /// Like `resendRejectedWrite(_:)`, but sends a batch instead of the rejected write.
-  /// - Parameter batch: an uncommitted batch, which cannot be used again.
+  /// - Parameter batch: an uncommitted batch, which cannot be used again afterwards.
   @discardableResult
   public func resendRejectedWrite(_ id: RejectedWrite.ID, as batch: WriteBatch) throws -> WriteHandle {
     let engine = try client().engine
@@ -146,13 +147,13 @@ extension RejectedWrite {
   }
 }
 
-/// The change of one document by one write.
+/// The change that one write makes to one document.
 public struct WriteOperation: Sendable {
   /// The kind of a change.
   public enum Kind: String, Hashable, Sendable, CaseIterable {
     /// Replaces the document (`setData`).
     case set
-    /// Changes some fields and keeps the others. Creates a missing document (`setData` with merge).
+    /// Changes some fields and keeps the other ones. If the document does not exist, creates it (`setData` with merge).
     case merge
     /// Changes some fields of an existing document (`updateData`).
     case update
@@ -188,18 +189,18 @@ public struct WriteOperation: Sendable {
     }
   }
 
-  /// The paths of the removed fields, in the notation of `updateData`.
+  /// The paths of the fields that the write removes, in the notation of `updateData`.
   public var removedFields: [String] {
     guard case .patch(let fields, let mask) = mutation.operation else { return [] }
     return mask.paths.filter { fields[$0] == nil }.map(\.canonicalText).sorted()
   }
 
-  /// The paths of the fields with values that the backend computes, in the notation of `updateData`.
+  /// The paths of the fields whose values the backend computes, in the notation of `updateData`.
   public var computedFields: [String] { mutation.transforms.map(\.path.canonicalText) }
 }
 
 extension WriteOperation: Hashable {
-  /// Whether both make the same change to the same document of the same database.
+  /// Whether both operations make the same change to the same document of the same database.
   public static func == (left: WriteOperation, right: WriteOperation) -> Bool {
     left.firestore === right.firestore && left.mutation == right.mutation
   }

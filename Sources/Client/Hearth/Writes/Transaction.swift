@@ -5,13 +5,13 @@ import FirestoreSync
 public import Foundation
 import Synchronization
 
-/// The transaction for the block of `Firestore.runTransaction`. Usable until the block returns.
+/// The transaction that `Firestore.runTransaction` passes to its block. You can use it until the block returns.
 ///
 /// All reads must precede all writes. If a write has an invalid argument, the transaction fails after the block.
 public final class Transaction: DocumentWriter, Sendable {
   private let firestore: Firestore
   private let client: Client
-  /// The transaction's number in the client's `transactionTurns`.
+  /// The number that identifies the transaction in the client's `transactionTurns`.
   private let number: UInt64
   private let state = Mutex(OptimisticTransaction())
 
@@ -23,9 +23,10 @@ public final class Transaction: DocumentWriter, Sendable {
 
   // MARK: Reading
 
-  /// Reads a document from the backend, for blocks that are not `async`. Blocks the calling thread meanwhile.
-  /// - Throws: `invalidArgument` after a write, `aborted` if the document has changed since this transaction first read
-  ///   it, or the backend's error. A missing document is not an error.
+  /// Reads a document from the backend, for use in blocks that are not `async`. Blocks the calling thread until the
+  /// document arrives.
+  /// - Throws: `invalidArgument` after a write; `aborted` if the document has changed since this transaction first read
+  ///   it; the backend's error. A missing document is not an error.
   public func getDocument(_ document: DocumentReference) throws -> any DocumentSnapshot {
     let answer = BlockingAnswer<any DocumentSnapshot>()
     let isStarted = client.callbackTasks.start { [self] in
@@ -36,7 +37,7 @@ public final class Transaction: DocumentWriter, Sendable {
   }
 
   /// Reads a document from the backend.
-  /// - Throws: the errors of the blocking form.
+  /// - Throws: the same errors as the blocking `getDocument(_:)`.
   public func getDocument(_ document: DocumentReference) async throws -> any DocumentSnapshot {
     try await read(document)
   }
@@ -59,7 +60,7 @@ public final class Transaction: DocumentWriter, Sendable {
 
   // MARK: Writing
 
-  /// Adds a write, which is committed after the block succeeds.
+  /// Adds a write, which is committed if the block succeeds.
   @discardableResult
   public func add(_ write: DocumentWrite) -> Transaction {
     do throws(FirestoreError) {
@@ -96,15 +97,16 @@ public final class Transaction: DocumentWriter, Sendable {
 
 /// The options of a transaction.
 ///
-/// A class, as in the official SDK, so that `let options = TransactionOptions(); options.maxAttempts = …` compiles.
+/// This type is a class, as in the official SDK, so that `let options = TransactionOptions(); options.maxAttempts = …`
+/// compiles.
 public final class TransactionOptions: Sendable {
   private let attempts = Mutex(TransactionRetries.defaultAttempts)
 
   /// Creates options with five attempts, as in the SDK.
   public init() {}
 
-  /// The maximum number of runs of the block; 5 by default. A number outside 1…`Int32.max` fails the transaction with
-  /// `invalidArgument`.
+  /// The maximum number of times that the block runs; 5 by default. With a number outside of 1…`Int32.max`, the
+  /// transaction fails with `invalidArgument`.
   public var maxAttempts: Int {
     get { attempts.withLock { $0 } }
     set { attempts.withLock { $0 = newValue } }
@@ -120,7 +122,7 @@ public final class TransactionOptions: Sendable {
 }
 
 extension TransactionOptions: Hashable {
-  /// Whether both allow the same number of attempts.
+  /// Whether both options allow the same number of attempts.
   public static func == (left: TransactionOptions, right: TransactionOptions) -> Bool {
     left.maxAttempts == right.maxAttempts
   }
@@ -130,7 +132,7 @@ extension TransactionOptions: Hashable {
 }
 
 #if !canImport(ObjectiveC)
-  /// The pointer for the error of a transaction's block, as on Apple platforms.
+  /// A pointer through which a transaction's block can return an error, as on Apple platforms.
   public typealias NSErrorPointer = UnsafeMutablePointer<NSError?>?
 #endif
 
@@ -147,8 +149,8 @@ extension Firestore {
   // MARK: With a suspending block
 
   /// Runs a transaction.
-  /// - Parameter body: may run several times.
-  /// - Returns: the block's result in the committed attempt.
+  /// - Parameter body: the transaction's block, which may run several times.
+  /// - Returns: the value that the block returned in the committed attempt.
   @discardableResult
   public func runTransaction<Success: Sendable>(
     with options: TransactionOptions? = nil, _ body: @escaping @Sendable (Transaction) async throws -> Success
@@ -204,9 +206,9 @@ extension Firestore {
   // MARK: With the SDK's block
 
   /// Runs a transaction.
-  /// - Parameter updateBlock: may run several times, on a separate queue, where it may block. If the block sets the
-  ///   error pointer, the attempt ends.
-  /// - Returns: the block's result in the committed attempt.
+  /// - Parameter updateBlock: the transaction's block, which may run several times. It runs on a separate queue, where
+  ///   it may block. If the block sets the error pointer, the attempt ends.
+  /// - Returns: the value that the block returned in the committed attempt.
   @discardableResult
   public func runTransaction(
     _ updateBlock: @escaping @Sendable (Transaction, NSErrorPointer) -> sending Any?
@@ -215,7 +217,7 @@ extension Firestore {
   }
 
   /// Runs a transaction with options.
-  /// - Parameter options: the number of attempts; `nil` for five.
+  /// - Parameter options: the maximum number of attempts; `nil` for five.
   @discardableResult
   public func runTransaction(
     with options: TransactionOptions?,
@@ -227,7 +229,7 @@ extension Firestore {
   }
 
   /// Starts a transaction and returns immediately.
-  /// - Parameter completion: called with the block's result in the committed attempt, or with the error.
+  /// - Parameter completion: called with the value that the block returned in the committed attempt, or with the error.
   public func runTransaction(
     _ updateBlock: @escaping @Sendable (Transaction, NSErrorPointer) -> sending Any?,
     completion: @escaping @Sendable (Any?, (any Error)?) -> Void
@@ -237,8 +239,8 @@ extension Firestore {
 
   /// Starts a transaction with options and returns immediately.
   /// - Parameters:
-  ///   - options: the number of attempts; `nil` for five.
-  ///   - completion: called with the block's result in the committed attempt, or with the error.
+  ///   - options: the maximum number of attempts; `nil` for five.
+  ///   - completion: called with the value that the block returned in the committed attempt, or with the error.
   public func runTransaction(
     with options: TransactionOptions?,
     block updateBlock: @escaping @Sendable (Transaction, NSErrorPointer) -> sending Any?,
@@ -251,7 +253,8 @@ extension Firestore {
     }
   }
 
-  /// The queue for blocks. Their reads block the thread, which is not allowed on Swift's own threads.
+  /// The queue on which blocks run. Reads in a block may block the thread, which is not allowed on the threads of
+  /// Swift's concurrency runtime.
   private static let blockQueue = DispatchQueue(label: "hearth.transactions", attributes: .concurrent)
 
   private static func run(
@@ -267,7 +270,7 @@ extension Firestore {
   }
 }
 
-/// A result that a thread waits for. The creator must always provide a result.
+/// A result for which a thread waits. The creator of this object must always provide a result.
 final class BlockingAnswer<Success: Sendable>: Sendable {
   private let result = Mutex<Result<Success, FirestoreError>?>(nil)
   private let isThere = DispatchSemaphore(value: 0)
@@ -286,13 +289,13 @@ final class BlockingAnswer<Success: Sendable>: Sendable {
 }
 
 extension Result {
-  /// The result of an asynchronous operation.
+  /// Runs an asynchronous operation and stores its outcome.
   init(_ operation: () async throws(Failure) -> Success) async {
     do { self = .success(try await operation()) } catch { self = .failure(error) }
   }
 }
 
-/// Passes a block's result from the block's thread to the caller, once.
+/// Passes the result of a block from the block's thread to the caller, once.
 final class BlockResult: Sendable {
   private let value: Mutex<Any?>
 

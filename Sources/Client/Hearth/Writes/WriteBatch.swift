@@ -5,7 +5,7 @@ import Synchronization
 
 /// Several writes that are applied locally and committed atomically. The backend accepts at most 10 MiB.
 ///
-/// The commit reports an invalid argument.
+/// If an argument is invalid, the commit reports the error.
 public final class WriteBatch: DocumentWriter, Sendable {
   private struct State {
     var mutations: [Mutation] = []
@@ -37,19 +37,21 @@ public final class WriteBatch: DocumentWriter, Sendable {
 
   /// Queues the batch to be sent; see `WriteHandle`.
   /// - Parameter options: the write's deadline, and whether it fails while offline.
-  /// - Throws: `invalidArgument` for an invalid argument, or `failedPrecondition` for a second commit.
+  /// - Throws: `invalidArgument` if an argument of the batch is invalid; `failedPrecondition` if the batch was already
+  ///   committed.
   @discardableResult
   public func enqueue(options: WriteOptions = WriteOptions()) throws -> WriteHandle {
     try firestore.submit(try take(), options)
   }
 
   /// Queues the batch to be sent.
-  /// - Parameter completion: called when the backend has committed or rejected the batch; not while offline.
+  /// - Parameter completion: called when the backend has committed or rejected the batch. While offline, it is not
+  ///   called.
   public func commit(completion: (@Sendable ((any Error)?) -> Void)? = nil) {
     firestore.submit({ () throws(FirestoreError) in try take() }, completion: completion)
   }
 
-  /// Commits the batch. Returns when the backend has committed it; waits while offline.
+  /// Commits the batch. Returns when the backend has committed it. Waits while offline.
   public func commit() async throws { try await submit().acknowledged }
 
   private func submit() throws(FirestoreError) -> WriteHandle { try firestore.submit(try take()) }
@@ -65,36 +67,36 @@ public final class WriteBatch: DocumentWriter, Sendable {
   }
 }
 
-/// Both stages of a write.
+/// A handle for the two stages of a write: stored locally, and answered by the backend.
 ///
-/// In the official SDKs, awaiting a write means awaiting the backend, which never returns while offline. With a handle,
-/// you can await only the stage that you need:
+/// In the official SDKs, awaiting a write means waiting for the backend, so the call does not return while offline.
+/// With a handle, you can await only the stage that you need:
 /// ```swift
 /// let write = try city.enqueueData(["name": "Paris"])
 /// try await write.local            // durable here, and visible to listeners
 /// try await write.acknowledged     // committed by the backend
 /// ```
-/// The write is sent even if its handle is not awaited.
+/// The write is sent even if you do not await its handle.
 public struct WriteHandle: Sendable {
   let handle: FirestoreSync.WriteHandle
 
-  /// The write's number in `Firestore.pendingWrites`; available together with `local`.
+  /// The write's number in `Firestore.pendingWrites`. Available together with `local`.
   public var id: Int64 {
     get async throws {
       do { return try await handle.local.rawValue } catch { throw FirestoreError(error) }
     }
   }
 
-  /// Returns once the write survives the process (with a durable cache) and is visible to listeners. Throws if the
-  /// cache cannot store the write. Throws `unavailable` while offline for a write with ``WriteOptions/failsIfOffline``.
-  /// In both cases nothing is written.
+  /// Returns when the write is stored in the cache and visible to listeners. In a durable cache, it then survives the
+  /// end of the process. Throws if the cache cannot store the write. Throws `unavailable` if the client is offline and
+  /// ``WriteOptions/failsIfOffline`` is set. In both cases nothing is written.
   public var local: Void {
     get async throws { _ = try await id }
   }
 
-  /// Returns when the backend has committed the write. Throws the backend's rejection, after the local change is
-  /// undone. Waits while the client is offline. If the write was not sent before its ``WriteOptions/deadline``, it is
-  /// canceled and this property throws `deadlineExceeded`.
+  /// Returns when the backend has committed the write. If the backend rejects the write, throws the rejection after the
+  /// local effect is undone. Waits while the client is offline. If the write was not sent before its
+  /// ``WriteOptions/deadline``, the write is canceled, and this property throws `deadlineExceeded`.
   public var acknowledged: Void {
     get async throws {
       do { _ = try await handle.acknowledged } catch { throw FirestoreError(error) }
@@ -102,33 +104,35 @@ public struct WriteHandle: Sendable {
   }
 }
 
-/// The conditions for making and sending a write.
+/// Conditions for accepting and sending a write.
 ///
 /// ```swift
 /// let bid = try auction.enqueueUpdate(["bid": 120], options: WriteOptions(deadline: .seconds(10), failsIfOffline: true))
 /// ```
 public struct WriteOptions: Hashable, Sendable {
-  /// The maximum time before the write is sent; `nil`, the default, for no limit.
+  /// The maximum time until the write is sent; `nil`, the default, for no limit.
   ///
-  /// A write that was not sent in time is canceled: its local change is undone, ``WriteHandle/acknowledged`` fails
-  /// with `deadlineExceeded`, and it is not one of ``Firestore/rejectedWrites``.
+  /// A write that was not sent in time is canceled. Its local effect is undone, and ``WriteHandle/acknowledged`` throws
+  /// `deadlineExceeded`. The write does not appear in ``Firestore/rejectedWrites``.
   ///
-  /// A write that was sent is never canceled, because the backend may have applied it. This includes a sent write
-  /// without an answer that waits to be resent. Its handle waits for the answer, however long that takes.
+  /// Once a write was sent, its deadline no longer cancels it, because the backend may have applied it. This is also
+  /// true for a write that got no answer and is waiting to be resent. Its handle waits for the answer, however long
+  /// that takes.
   ///
-  /// The deadline only applies in this process. If a write is still queued when the process ends, the next process
-  /// sends it, without a deadline.
+  /// The deadline applies only in this process. If a write is still queued when the process ends, the next process that
+  /// opens the cache sends it without a deadline.
   public var deadline: Duration?
 
   /// Whether the write fails while the backend is known to be unreachable; `false` by default.
   ///
-  /// In this case, both stages fail with `unavailable`, and nothing is written locally either. The backend is known to
-  /// be unreachable while the network is disabled, and after an attempt to reach it has failed, but not before the
-  /// first attempt. An accepted write waits if the connection is lost afterwards; use ``deadline`` to limit this.
+  /// If it fails for this reason, both stages throw `unavailable`, and nothing is written locally either. The backend
+  /// is known to be unreachable while the network is disabled, and after an attempt to reach it has failed. Before the
+  /// first attempt, the backend does not count as unreachable. If the connection is lost after a write was accepted,
+  /// the write waits; use ``deadline`` to limit the wait.
   public var failsIfOffline: Bool
 
   /// - Parameters:
-  ///   - deadline: the maximum time before the write is sent.
+  ///   - deadline: the maximum time until the write is sent; `nil` for no limit.
   ///   - failsIfOffline: whether the write fails while the backend is known to be unreachable.
   public init(deadline: Duration? = nil, failsIfOffline: Bool = false) {
     self.deadline = deadline

@@ -4,28 +4,28 @@ import FirestoreModel
 /// The data of one write, split into plain fields, removed fields, and transforms.
 struct WriteData {
   private var fields = Fields()
-  /// The paths of plain and of removed fields.
+  /// The paths of the plain fields and of the removed fields.
   private var mask: Set<FirestoreModel.FieldPath> = []
   private var removed: Set<FirestoreModel.FieldPath> = []
   private var transforms: [FieldTransform] = []
 
   // MARK: The three kinds of writes
 
-  /// A write that replaces the document.
+  /// Converts the data of a write that replaces the document.
   static func set(_ data: [String: Any]) throws(FirestoreError) -> (Mutation.Operation, [FieldTransform]) {
     var parsed = WriteData()
     try parsed.addMap(data, at: [], deletes: .refused)
     return (.set(parsed.fields), parsed.transforms)
   }
 
-  /// A write that merges every field of the data.
+  /// Converts the data of a write that merges every field of the data.
   static func merge(_ data: [String: Any]) throws(FirestoreError) -> (Mutation.Operation, [FieldTransform]) {
     var parsed = WriteData()
     try parsed.addMap(data, at: [], deletes: .allowed)
     return (.patch(parsed.fields, FieldMask(parsed.mask)), parsed.transforms)
   }
 
-  /// A write that merges only the listed fields of the data; each of them must exist.
+  /// Converts the data of a write that merges only the listed fields. The data must contain each of them.
   static func merge(
     _ data: [String: Any], only paths: [FirestoreModel.FieldPath]
   ) throws(FirestoreError) -> (Mutation.Operation, [FieldTransform]) {
@@ -50,7 +50,7 @@ struct WriteData {
     return (.patch(fields, FieldMask(mask.paths.subtracting(transformed))), transforms)
   }
 
-  /// A write that changes the fields at the given paths and keeps all others.
+  /// Converts the data of a write that changes the fields at the given paths and keeps all others.
   static func update(_ data: [AnyHashable: Any]) throws(FirestoreError) -> (Mutation.Operation, [FieldTransform]) {
     var parsed = WriteData()
     var seen: [FirestoreModel.FieldPath] = []
@@ -82,7 +82,8 @@ struct WriteData {
 
   private enum Deletes { case allowed, refused }
 
-  /// Adds one entry of an update, which replaces the value at the path, including sentinels inside a map.
+  /// Adds one entry of an update. The entry replaces the value at the path. If the entry is a map, it may contain
+  /// placeholders.
   private mutating func add(_ any: Any, at path: FirestoreModel.FieldPath) throws(FirestoreError) {
     if let sentinel = any as? FieldValue {
       try add(sentinel, at: path, deletes: .allowed)
@@ -99,7 +100,7 @@ struct WriteData {
     }
   }
 
-  /// Adds a map's entries. Adds the paths of leaves and of empty maps to the mask.
+  /// Adds the entries of a map. Leaves and empty maps add their paths to the mask.
   private mutating func addMap(_ map: [String: Any], at path: [String], deletes: Deletes) throws(FirestoreError) {
     if map.isEmpty, !path.isEmpty {
       let path = FirestoreModel.FieldPath(segments: path)

@@ -2,22 +2,22 @@
 package import FirestoreModel
 package import FirestoreQuery
 
-/// The content of a cache by collection, and the result of the next garbage collection.
+/// The content of a cache by collection, and what the next garbage collection would remove.
 package struct CacheSurvey: Sendable {
   /// A collection's part of the cache.
   package struct Share: Hashable, Sendable {
     package var path: ResourcePath
     package var documents: Int
-    /// The number of documents that are known not to exist, or of which only the name is known.
+    /// The number of documents that are known not to exist, or of which the cache only knows the name.
     package var names: Int
-    /// The size of the documents' fields and ids in bytes.
+    /// The size in bytes of the documents' fields and ids.
     package var bytes: Int64
-    /// The number of documents with pending writes of any user; the cache stores one overlay for each.
+    /// The number of documents that have pending writes, counted over all users. The cache stores one overlay for each.
     package var overlays: Int
     /// The number of documents that a garbage collection would evict now.
     package var leavingDocuments: Int
     package var leavingBytes: Int64
-    /// The part of the collection that is available offline.
+    /// The extent to which the collection is available offline.
     package var coverage: Coverage
 
     package init(
@@ -35,13 +35,13 @@ package struct CacheSurvey: Sendable {
     }
   }
 
-  /// The complete results of a collection in the cache.
+  /// The results in the cache that are complete and cover documents of a collection.
   package struct Coverage: Hashable, Sendable {
-    /// The server time of the last complete copy of the collection; `nil` if the cache never had a complete copy.
+    /// The server time of the last complete copy of the collection; `nil` if the cache has never had a complete copy.
     package var wholeAsOf: Timestamp?
-    /// The number of other queries on the collection with a cached result.
+    /// The number of other queries on the collection whose results are cached.
     package var results: Int
-    /// The server time of the newest of these results.
+    /// The server time of the newest result among the other queries' results.
     package var newestResult: Timestamp?
 
     package init(wholeAsOf: Timestamp? = nil, results: Int = 0, newestResult: Timestamp? = nil) {
@@ -54,16 +54,17 @@ package struct CacheSurvey: Sendable {
   /// An item that a garbage collection would evict now.
   package struct Victim: Hashable, Sendable {
     package enum Subject: Hashable, Sendable {
-      /// The result of a query without a listener. Its documents remain if other results contain them.
+      /// The result of a query that has no listener. Documents that other results contain are not evicted.
       case result(Target, documents: Int)
       /// A document that is not part of any result.
       case document(DocumentKey, bytes: Int64)
     }
 
     package var subject: Subject
-    /// The number of its last use. The cache numbers all uses with one counter.
+    /// The number of the item's last use. One counter numbers all uses in the cache.
     package var lastUse: Int64
-    /// The server time at which the server last sent the document or confirmed the result; `nil` if it never did.
+    /// The server time at which the server last sent the document or confirmed the result; `nil` if it has never done
+    /// so.
     package var confirmed: Timestamp?
 
     package init(_ subject: Subject, lastUse: Int64, confirmed: Timestamp? = nil) {
@@ -81,26 +82,26 @@ package struct CacheSurvey: Sendable {
     case never
   }
 
-  /// The time of the end of the survey by the client's clock.
+  /// The time at which the survey ended, by the client's clock.
   package var time: Timestamp
   package var policy: Policy
-  /// The size in bytes of the file and its log; for a cache in memory, of the pages.
+  /// The size in bytes of the database file and its log. For a cache in memory, the size of the pages.
   package var bytes: Int64
-  /// The size of the free pages in bytes.
+  /// The size in bytes of the free pages.
   package var freeBytes: Int64
-  /// The cache limit in bytes, which triggers a garbage collection; `nil` for none.
+  /// The cache size in bytes above which garbage is collected; `nil` if there is no limit.
   package var limit: Int64?
-  /// The collections, the largest first, at most `ClientInside.listed`.
+  /// The collections, largest first; at most `ClientInside.listed`.
   package var shares: [Share]
   package var collectionCount: Int
   /// The number of results in the cache, with or without a listener.
   package var targets: Int
   /// The number of results that a garbage collection would evict now.
   package var leavingTargets: Int
-  /// The items that a garbage collection would evict now, the least recently used first, at most `ClientInside.listed`
-  /// of each kind.
+  /// The items that a garbage collection would evict now, least recently used first; at most `ClientInside.listed`
+  /// items of each kind.
   package var victims: [Victim]
-  /// The other parts of the cache.
+  /// The parts of the cache other than its documents.
   package var contents: CacheContents
 
   package init(
@@ -121,13 +122,13 @@ package struct CacheSurvey: Sendable {
   }
 }
 
-/// The parts of a cache besides its documents: its indexes, and the tables of its database.
+/// The parts of a cache other than its documents: its indexes, and the tables of its database.
 package struct CacheContents: Sendable {
   /// A local index.
   package struct Index: Hashable, Sendable {
     package var state: IndexState
     package var entries: Int
-    /// The size of the entries in bytes: the indexed values and their numbers.
+    /// The size in bytes of the entries, which consist of indexed values and numbers.
     package var bytes: Int64
 
     package init(_ state: IndexState, entries: Int, bytes: Int64) {
@@ -141,7 +142,7 @@ package struct CacheContents: Sendable {
   package struct Table: Hashable, Sendable {
     package var name: String
     package var rows: Int
-    /// The size of the rows' contents in bytes, without SQLite's overhead; `nil` if not measured.
+    /// The size in bytes of the rows' contents, without SQLite's overhead; `nil` if it was not measured.
     package var bytes: Int64?
 
     package init(_ name: String, rows: Int, bytes: Int64? = nil) {
@@ -151,21 +152,21 @@ package struct CacheContents: Sendable {
     }
   }
 
-  /// The state of the page checksums, which are verified whenever a page is read.
+  /// The state of the page checksums. SQLite verifies the checksum of each page that it reads.
   package enum Checksums: String, Hashable, Sendable {
-    /// Every page has a checksum, and every page read so far matched it.
+    /// Every page has a checksum, and every page that was read so far matched its checksum.
     case intact
-    /// A page was damaged; the next start checks the whole file.
+    /// A page was damaged. The next start checks the whole file.
     case damaged
-    /// The database is in memory.
+    /// The database is in memory, where no checksums are needed.
     case unneeded
   }
 
   /// The indexes in the order of their creation.
   package var indexes: [Index]
-  /// The number of entries of dropped indexes that have not been removed yet.
+  /// The number of entries that belong to dropped indexes and have not been removed yet.
   package var droppedEntries: Int
-  /// The tables that have rows, the largest first.
+  /// The tables that have rows, largest first.
   package var tables: [Table]
   package var pageCount: Int
   /// The size of a page in bytes.

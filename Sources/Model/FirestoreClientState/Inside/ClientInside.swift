@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// The internal state of a client at one moment, for diagnosis: targets, lookups, traffic, the clients of the cache,
-/// and query times.
+/// The internal state of a client at one point in time, for diagnosis: targets, lookups, traffic, the clients of the
+/// cache, and query times.
 package struct ClientInside: Sendable {
-  /// The time on the client's clock.
+  /// The time at which this state was read, by the client's clock.
   package var time: Timestamp
-  /// The active targets, ascending by id, at most `listed`.
+  /// The active targets, in ascending order of their ids; at most `listed`.
   package var targets: [TargetState]
   /// The number of active targets.
   package var targetCount: Int
   package var lookups: Lookups
-  /// The clients of the cache; `nil` if no other client can use the cache.
+  /// The clients that share the cache; `nil` if no other client can use the cache.
   package var peers: CachePeers?
   package var streams: [StreamUse]
   /// The queries that the cache answered recently, newest first.
@@ -25,13 +25,13 @@ package struct ClientInside: Sendable {
   /// The local indexes.
   package var indexes: [IndexState]
 
-  /// The times that a client needed to start.
+  /// The time that a client needed to start, in several parts.
   package struct Beginning: Hashable, Sendable {
-    /// The time to open the cache and its write queue.
+    /// The time that the client needed to open the cache and its write queue.
     package var opening: Duration
-    /// The time from the first listener to the first snapshot; `nil` before it.
+    /// The time from the first listener to the first snapshot; `nil` before the first snapshot.
     package var firstSnapshot: Duration?
-    /// The time from the first listener to the first snapshot in sync with the server; `nil` before it.
+    /// The time from the first listener to the first snapshot in sync with the server; `nil` before that snapshot.
     package var firstInSync: Duration?
 
     package init(opening: Duration = .zero, firstSnapshot: Duration? = nil, firstInSync: Duration? = nil) {
@@ -41,7 +41,7 @@ package struct ClientInside: Sendable {
     }
   }
 
-  /// The largest number of entries in each list.
+  /// The maximum number of entries in each list.
   package static let listed = 200
 
   package init(
@@ -69,7 +69,7 @@ package struct ClientInside: Sendable {
 package struct Lookups: Hashable, Sendable {
   package struct Lookup: Hashable, Sendable {
     package var key: DocumentKey
-    /// The target of the lookup; `nil` if the lookup is queued.
+    /// The target that the lookup uses; `nil` if the lookup is queued.
     package var target: Int32?
 
     package init(_ key: DocumentKey, target: Int32?) {
@@ -78,11 +78,11 @@ package struct Lookups: Hashable, Sendable {
     }
   }
 
-  /// The active lookups, then the queued ones, at most `ClientInside.listed`.
+  /// The active lookups, followed by the queued ones; at most `ClientInside.listed`.
   package var listed: [Lookup]
   package var asked: Int
   package var waiting: Int
-  /// The largest number of concurrent lookups.
+  /// The maximum number of concurrent lookups.
   package var limit: Int
 
   package init(listed: [Lookup] = [], asked: Int = 0, waiting: Int = 0, limit: Int = 0) {
@@ -93,17 +93,17 @@ package struct Lookups: Hashable, Sendable {
   }
 }
 
-/// The clients that share a cache, and which of them owns the streams.
+/// The clients that share a cache, and which of them runs the streams.
 package struct CachePeers: Hashable, Sendable {
   package struct Member: Hashable, Sendable {
-    /// The process id; `nil` if unknown.
+    /// The client's process id; `nil` if unknown.
     package var process: Int32?
-    /// Whether the member is the client that reports this.
+    /// Whether this member is the client that reports this list.
     package var isSelf: Bool
-    /// Whether the member has the lease, and therefore the streams for all members.
+    /// Whether the member has the lease, and therefore runs the streams for all members.
     package var hasLease: Bool
     package var usesNetwork: Bool
-    /// Whether the member is in the foreground, so that a user sees it.
+    /// Whether the member is in the foreground, where the user sees it.
     package var isVisible: Bool
     /// The time at which the member last announced that it is alive.
     package var seen: Timestamp
@@ -121,7 +121,7 @@ package struct CachePeers: Hashable, Sendable {
   }
 
   package var members: [Member]
-  /// The time of the lease's last renewal; `nil` if no client has the lease.
+  /// The time at which the lease was last renewed; `nil` if no client has the lease.
   package var renewed: Timestamp?
 
   package init(members: [Member], renewed: Timestamp?) {
@@ -130,7 +130,7 @@ package struct CachePeers: Hashable, Sendable {
   }
 }
 
-/// The configured values with which the client's measurements are compared.
+/// The configured values that a client's measurements are compared with.
 package struct InsideSettings: Hashable, Sendable {
   package var budget = LatencyBudget()
   package var price = ReadPrice()
@@ -140,26 +140,27 @@ package struct InsideSettings: Hashable, Sendable {
 
 /// The latency limits that a user sets for a client.
 package struct LatencyBudget: Hashable, Sendable {
-  /// The time allowed to open the cache.
+  /// The maximum time to open the cache.
   package var opening = Duration.milliseconds(100)
-  /// The time allowed from the first listener to its first snapshot.
+  /// The maximum time from the first listener to its first snapshot.
   package var firstSnapshot = Duration.milliseconds(250)
-  /// The times allowed for a query against the cache: the median and the 99th percentile.
+  /// The maximum times for a query against the cache: for the median and for the 99th percentile.
   package var median = Duration.milliseconds(5)
   package var p99 = Duration.milliseconds(50)
 
   package init() {}
 }
 
-/// The price of reads for cost estimates.
+/// The price of document reads, for cost estimates.
 package struct ReadPrice: Hashable, Sendable {
   /// The price of 100 000 reads, in millionths of the currency.
   package var millionths: Int
   package var currency: String
-  /// The month of the assumed price, such as `2025-06`.
+  /// The month for which the price is assumed, such as `2025-06`.
   package var asOf: String
 
-  /// The default is the assumed list price of Cloud Firestore in its US multi-region (nam5) in 2025-06.
+  /// Creates a price. The default is the assumed list price of Cloud Firestore in its US multi-region (nam5) in
+  /// 2025-06.
   package init(millionths: Int = 60_000, currency: String = "USD", asOf: String = "2025-06") {
     self.millionths = millionths
     self.currency = currency

@@ -2,26 +2,27 @@
 package import FirestoreModel
 package import FirestoreQuery
 
-/// A pin or a lifetime of a query's documents, valid until it is removed. It is stored in the cache and applies to all
-/// clients of the cache.
+/// A pin or a lifetime for a query's documents. It is stored in the cache, applies to all clients of the cache, and
+/// remains valid until it is removed.
 package struct Retention: Hashable, Sendable {
   package enum Kind: Hashable, Sendable {
     /// The documents are never evicted.
     case pinned
-    /// The documents are evicted this long after the server last confirmed them, unless a listener, a pin or a pending
-    /// write refers to them.
+    /// The documents are evicted when this time has passed since the server last confirmed them, unless a listener, a
+    /// pin or a pending write refers to them.
     case lifetime(Duration)
 
-    /// Whether one of the two replaces the other one for the same query.
+    /// Whether a retention of one kind replaces a retention of the other kind for the same query.
     package func isOfSameKind(as other: Kind) -> Bool { isPin == other.isPin }
 
     package var isPin: Bool { self == .pinned }
   }
 
-  /// The query. Its limit is ignored: the retention covers all documents that match the conditions.
+  /// The query whose documents are retained. The query's limit is ignored, so the retention covers all documents that
+  /// match the conditions.
   package var target: Target
   package var kind: Kind
-  /// The time of the request by the machine's clock.
+  /// The time at which the retention was requested, by the machine's clock.
   package var since: Timestamp
 
   package init(_ target: Target, _ kind: Kind, since: Timestamp) {
@@ -32,7 +33,7 @@ package struct Retention: Hashable, Sendable {
 
   package var lifetime: Duration? { if case .lifetime(let time) = kind { time } else { nil } }
 
-  /// Whether both have the same query and the same kind.
+  /// Whether both retentions have the same query and the same kind.
   package func replaces(_ other: Retention) -> Bool { target == other.target && kind.isOfSameKind(as: other.kind) }
 }
 
@@ -40,14 +41,14 @@ package struct Retention: Hashable, Sendable {
 package enum EvictionScope: Hashable, Sendable {
   /// The documents of all collections, and all tombstones.
   case everything
-  /// A document, or the documents directly in a collection, with their tombstones.
+  /// A document, or the documents directly in a collection, together with their tombstones.
   case path(ResourcePath)
   /// The documents whose server version matches a query, ignoring its limit.
   case matching(Query)
-  /// Only tombstones, of a collection or of one document. `nil` for all tombstones.
+  /// Only the tombstones of a collection or of one document; `nil` for all tombstones.
   case tombstones(ResourcePath?)
 
-  /// The path of the scope; `nil` for everything, and for a collection group.
+  /// The path of the scope; `nil` for the scope `everything` and for a collection group.
   package var path: ResourcePath? {
     switch self {
     case .everything: nil

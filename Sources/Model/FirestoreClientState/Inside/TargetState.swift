@@ -6,19 +6,19 @@ package import FirestoreQuery
 package struct TargetState: Sendable {
   package enum Purpose: String, Hashable, Sendable {
     case listen
-    /// The document count did not match, so the documents are requested again.
+    /// The number of documents did not match the server's count, so the client requests the documents again.
     case recount
-    /// One document is looked up to decide whether it exists.
+    /// The client looks up one document in order to decide whether it exists.
     case lookup
   }
 
   /// The state of the target on the current stream.
   package enum Progress: String, Hashable, Sendable {
-    /// The stream does not know the target.
+    /// The client has not requested the target on this stream.
     case unasked
-    /// The server has not confirmed the request.
+    /// The client has requested the target, but the server has not confirmed the request.
     case asked
-    /// Documents may be on their way.
+    /// The server has confirmed the request and may still be sending documents.
     case receiving
     /// The server has reported the result as complete.
     case current
@@ -28,17 +28,17 @@ package struct TargetState: Sendable {
   package var target: Target
   package var purpose: Purpose
   package var progress: Progress
-  /// The server time of the snapshot from which the target resumes; `nil` without a resume token.
+  /// The server time of the snapshot from which the target resumes; `nil` if there is no resume token.
   package var tokenTime: Timestamp?
-  /// The number of documents that the server has confirmed. Cloud Firestore bills this many reads again when a listener
-  /// reconnects after more than 30 minutes.
+  /// The number of documents that the server has confirmed. If a listener reconnects after more than 30 minutes, Cloud
+  /// Firestore bills this number of reads again.
   package var documents: Int
-  /// The number of documents sent since the target became active.
+  /// The number of documents that the server has sent since the target became active.
   package var sent: Int
-  /// The number of cached documents that were not sent again when the target was resumed.
+  /// The number of cached documents that the server did not have to send again when the target was resumed.
   package var kept: Int
-  /// The number of the target's last start. The cache numbers all uses with one counter, and collects the target with
-  /// the lowest number first. `nil` for a lookup, which is not cached.
+  /// The number assigned when the target was last started. One counter numbers all uses in the cache, and the target
+  /// with the lowest number is collected first. `nil` for a lookup, which is not cached.
   package var lastUse: Int64?
 
   package init(
@@ -57,13 +57,14 @@ package struct TargetState: Sendable {
   }
 }
 
-/// The document reads of a target since it became active: the documents that the backend sent, and the cached documents
-/// that it did not have to send.
+/// The document reads of a target since it became active. Counts the documents that the backend sent, and the cached
+/// documents that it did not have to send.
 package struct ReadMeter: Equatable, Sendable {
   package var target: Target
   /// The number of documents that the backend sent. A document that was sent twice counts twice.
   package var sent: Int
-  /// The number of documents that the cache had when the target was resumed and that were not sent again.
+  /// The number of documents that were cached when the target was resumed and that the backend did not have to send
+  /// again.
   package var kept: Int
 
   package init(target: Target, sent: Int, kept: Int) {

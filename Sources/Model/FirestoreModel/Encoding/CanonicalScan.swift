@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Recognizes bytes that are the same as `WireWriter` would write them, so that they can be stored without decoding and
-/// encoding.
+/// Recognizes bytes that are exactly what `WireWriter` would write, so that they can be stored without decoding and
+/// encoding them.
 ///
-/// Rejects all other bytes, including malformed ones, which are left to the general reader. Accepted bytes are well
-/// formed, and decoding and encoding them would produce the same bytes.
+/// All other bytes, including malformed ones, are rejected and must be read by the general reader. Accepted bytes are
+/// well formed, and decoding and re-encoding them would produce the same bytes.
 struct CanonicalScan {
   let bytes: UnsafeRawBufferPointer
-  /// Whether to accept only content that a commit may write and that it stores unchanged. Names, nesting, timestamps
-  /// and locations must be within Firestore's limits, and timestamps must be whole microseconds. The caller checks
-  /// sizes.
+  /// Whether to accept only content that a commit may contain and would store unchanged. Names, nesting, timestamps and
+  /// locations must be within Firestore's limits, and timestamps must be whole microseconds. The caller checks sizes.
   private let isStrict: Bool
 
   init(_ bytes: UnsafeRawBufferPointer, isStrict: Bool = false) { (self.bytes, self.isStrict) = (bytes, isStrict) }
 
-  /// The name in the map entry that fills `range`; `nil` unless the entry is canonical.
+  /// The name in the map entry that fills `range`; `nil` if the entry is not canonical.
   func name(ofEntry range: Range<Int>, depth: Int = 0) -> Range<Int>? {
     guard let name = field(0x0a, at: range.lowerBound, before: range.upperBound), isText(name),
       let value = field(0x12, at: name.upperBound, before: range.upperBound), value.upperBound == range.upperBound,
@@ -23,12 +22,12 @@ struct CanonicalScan {
     return name
   }
 
-  /// Whether a commit may write the name; includes some names that begin with an underscore.
+  /// Whether a commit may write the name. Some names that begin with an underscore are also accepted.
   private func isOrdinary(_ name: Range<Int>) -> Bool {
     !name.isEmpty && name.count <= FieldPath.byteLimit && bytes[name.lowerBound] != UInt8(ascii: "_")
   }
 
-  /// Whether the first name sorts before the second, by bytes.
+  /// Whether the first name sorts before the second by bytes.
   @inline(__always)
   func isAscending(_ first: Range<Int>, _ second: Range<Int>) -> Bool {
     var left = first.lowerBound
@@ -41,14 +40,14 @@ struct CanonicalScan {
     return first.count < second.count
   }
 
-  /// The content of the length-delimited field with this one-byte tag at a position.
+  /// The content of the length-delimited field at a position, if the field has this one-byte tag.
   @inline(__always)
   func field(_ tag: UInt8, at position: Int, before end: Int) -> Range<Int>? {
     guard position < end, bytes[position] == tag else { return nil }
     return content(at: position + 1, before: end)
   }
 
-  /// The bytes after a length that has the shortest encoding.
+  /// The bytes that follow a length, which must have the shortest encoding.
   @inline(__always)
   private func content(at position: Int, before end: Int) -> Range<Int>? {
     guard position < end else { return nil }
@@ -63,7 +62,7 @@ struct CanonicalScan {
     return start..<(start + length)
   }
 
-  /// A number with the shortest encoding, and the position after it.
+  /// A number, which must have the shortest encoding, and the position after it.
   private func number(at position: Int, before end: Int) -> (value: UInt64, next: Int)? {
     var value: UInt64 = 0
     var shift: UInt64 = 0

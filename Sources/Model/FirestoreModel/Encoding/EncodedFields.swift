@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import Synchronization
 
-/// The `fields` entries of a `google.firestore.v1.Document` as wire bytes (field 2, repeated map entries). Names are
-/// sorted by UTF-8, so equal fields have equal bytes.
+/// The `fields` entries of a `google.firestore.v1.Document` as wire bytes (field 2, repeated map entries). The entries
+/// are sorted by the UTF-8 bytes of their names, so equal fields have equal bytes.
 ///
-/// Fields can be found and compared in place, without decoding the other fields.
+/// A field can be found and compared in place, without decoding the other fields.
 package struct EncodedFields: Sendable, Hashable {
   /// The field number of `google.firestore.v1.Document.fields`.
   package static let fieldNumber = 2
@@ -12,11 +12,12 @@ package struct EncodedFields: Sendable, Hashable {
   package let bytes: [UInt8]
 
   /// Wraps bytes without checking them.
-  /// - Parameter bytes: canonical and well-formed bytes, as from `init(_ fields:)`. Use `init(validating:)` for
-  ///   external bytes. Malformed bytes are treated like absent fields, and are never read beyond their end.
+  /// - Parameter bytes: canonical and well-formed bytes, such as the result of `init(_ fields:)`. Use
+  ///   `init(validating:)` for external bytes. If the bytes are malformed, fields count as absent, and reading never
+  ///   goes beyond the end of the bytes.
   package init(trusted bytes: [UInt8]) { self.bytes = bytes }
 
-  /// The initial capacity per field in bytes; most fields need less.
+  /// The initial capacity in bytes for each field. Most fields need less.
   private static let usualBytes = 40
 
   package init(_ fields: Fields) {
@@ -29,23 +30,24 @@ package struct EncodedFields: Sendable, Hashable {
     bytes = writer.bytes
   }
 
-  /// Converts external wire bytes to the canonical form: sorted, without unknown fields, and with only the last of
-  /// several fields with the same name.
-  /// - Throws: `data-loss` for malformed bytes.
+  /// Converts external wire bytes to the canonical form: sorted, without unknown fields, and with only the last field
+  /// of each name.
+  /// - Throws: `data-loss` if the bytes are malformed.
   package init(validating bytes: [UInt8]) throws(ModelError) {
     self = try decode(bytes, "document") { reader throws(WireError) in try EncodedFields(document: reader.unread) }
   }
 
-  /// All fields, up to the first field that cannot be read because its bytes were damaged on disk.
+  /// The decoded fields. If the bytes were damaged on disk, only the fields before the first unreadable one.
   package func decoded() -> Fields { withView { $0.decoded() } }
 
-  /// The value at a path; decodes only this value.
+  /// The value at a path. Decodes only this value.
   package subscript(path: FieldPath) -> Value? { withView { $0[path] } }
 
-  /// Compares the field at `path` with `value` in the total order, in place; `nil` if the field is absent.
+  /// Compares the field at `path` with `value` in the total order, without decoding the field. `nil` if the field is
+  /// absent.
   package func compare(_ path: FieldPath, with value: Value) -> Ordering? { withView { $0.compare(path, with: value) } }
 
-  /// Calls `body` with a view of the bytes, without copying them; the view must not escape.
+  /// Calls `body` with a view of the bytes, which are not copied. The view must not be used after `body` returns.
   @inline(__always)
   package func withView<Result>(_ body: (EncodedFieldsView) -> Result) -> Result {
     bytes.withUnsafeBytes { body(EncodedFieldsView($0)) }
@@ -54,8 +56,8 @@ package struct EncodedFields: Sendable, Hashable {
 
 extension EncodedFields {
   /// Reads the fields of a whole `google.firestore.v1.Document`, checks them and converts them to the canonical form.
-  /// If each field is already canonical, as other clients and servers write them, the bytes are copied in the order of
-  /// names without decoding.
+  /// If every field is already canonical, which is usual for other clients and servers, the bytes are sorted by name
+  /// and copied without decoding.
   package init(document bytes: UnsafeRawBufferPointer) throws(WireError) {
     if let canonical = Self.canonicalEntries(ofDocument: bytes) {
       self.init(trusted: canonical)
@@ -68,9 +70,9 @@ extension EncodedFields {
   /// The tag of an entry.
   static let tag = UInt8(fieldNumber << 3 | 2)
 
-  /// The canonical entries of a document's message.
-  /// - Parameter isStrict: whether a commit must be able to store them unchanged (`CanonicalScan`).
-  /// - Returns: `nil` if any of them must be decoded or rejected.
+  /// The entries of a document message, if they are canonical.
+  /// - Parameter isStrict: whether a commit must be able to store the entries unchanged (`CanonicalScan`).
+  /// - Returns: `nil` if any of the entries must be decoded or rejected.
   static func canonicalEntries(ofDocument bytes: UnsafeRawBufferPointer, isStrict: Bool = false) -> [UInt8]? {
     var entries = CanonicalEntries(bytes, tag, isStrict: isStrict)
     // Adjacent entries with ascending names are copied as a whole.
@@ -85,7 +87,7 @@ extension EncodedFields {
     return entries.isCanonical ? [UInt8](bytes[first.all.lowerBound..<last.all.upperBound]) : nil
   }
 
-  /// The canonical entries of a document's message whose entries are scattered or unordered.
+  /// The canonical entries of a document message whose entries are not adjacent or not sorted.
   private static func sortedEntries(of bytes: UnsafeRawBufferPointer, isStrict: Bool) -> [UInt8]? {
     var entries = CanonicalEntries(bytes, tag, isStrict: isStrict)
     var found: [CanonicalEntries.Entry] = []
@@ -105,18 +107,18 @@ extension EncodedFields {
   }
 }
 
-/// The fields of a document's message, in its order; skips other content.
+/// Iterates over the field entries of a document message, in the message's order. Skips other content.
 private struct CanonicalEntries {
   typealias Entry = (name: Range<Int>, all: Range<Int>)
 
   let scan: CanonicalScan
-  /// Whether all entries so far were canonical. Iteration ends at an entry that must be decoded or rejected.
+  /// Whether all entries so far were canonical. The iteration ends at an entry that must be decoded or rejected.
   private(set) var isCanonical = true
   private let tag: UInt8
   private var reader: WireReader
 
-  /// Starts at the first entry.
-  /// - Parameter tag: the one-byte tag of the fields.
+  /// Starts before the first entry.
+  /// - Parameter tag: the one-byte tag of the field entries.
   init(_ bytes: UnsafeRawBufferPointer, _ tag: UInt8, isStrict: Bool) {
     scan = CanonicalScan(bytes, isStrict: isStrict)
     reader = WireReader(bytes)
@@ -137,15 +139,15 @@ private struct CanonicalEntries {
     return nil
   }
 
-  /// Skips content other than a field.
-  /// - Returns: whether there was such content, in well-formed encoding.
+  /// Skips content that is not a field entry.
+  /// - Returns: whether such content was skipped. It must be well formed.
   private mutating func passOver() -> Bool {
     guard let found = try? reader.tag() else { return false }
     return found.field != EncodedFields.fieldNumber && (try? reader.skip(found.type)) != nil
   }
 }
 
-/// Runs a reader over stored bytes. The error contains the kind of the unreadable data.
+/// Runs a reader on stored bytes. If the bytes are unreadable, the error names the kind of data.
 package func decode<T>(
   _ bytes: [UInt8], _ what: String, _ read: (inout WireReader) throws(WireError) -> T
 ) throws(ModelError) -> T {
@@ -155,12 +157,12 @@ package func decode<T>(
 }
 
 extension EncodedFields {
-  /// The fields after a patch and its transforms. Encodes only changed values, decodes only values that a nested path
-  /// or a transform needs, and copies the bytes of all others.
+  /// The fields after a patch and its transforms. Only changed values are encoded, and only values that a nested path
+  /// or a transform needs are decoded. The bytes of all other values are copied.
   /// - Parameters:
-  ///   - new: the values at the mask's paths. Paths without a value are removed.
-  ///   - transforms: applied after the patch, in order.
-  ///   - result: returns the value of a transform for its index and the previous value.
+  ///   - new: the values for the mask's paths. A path without a value is removed.
+  ///   - transforms: the transforms to apply after the patch, in order.
+  ///   - result: returns the value of a transform, given the transform's index and the previous value.
   func patched(
     with new: Fields, at mask: FieldMask, _ transforms: [FieldTransform], result: (Int, Value?) -> Value
   ) -> EncodedFields {
@@ -172,7 +174,7 @@ extension EncodedFields {
     return replacing(changed)
   }
 
-  /// The fields with some values replaced. Names without a value are removed.
+  /// A copy of the fields in which some values are replaced. A name without a new value is removed.
   private func replacing(_ changed: ChangedFields) -> EncodedFields {
     let names = changed.names.sorted { $0.compareUTF8($1) == .ascending }
     var writer = WireWriter(capacity: bytes.count + 64 * names.count)
@@ -186,9 +188,9 @@ extension EncodedFields {
 }
 
 extension WireWriter {
-  /// Copies the entries of a document, except those that change.
-  /// - Parameter names: the names of the changed fields, ascending.
-  /// - Returns: whether all entries can be copied in their encoded form.
+  /// Copies the entries of a document, except the entries that change.
+  /// - Parameter names: the names of the changed fields, in ascending order.
+  /// - Returns: whether all copied entries could be used in their encoded form.
   fileprivate mutating func copyEntries(
     _ old: UnsafeRawBufferPointer, replacing names: [String], by changed: ChangedFields
   ) -> Bool {
@@ -226,7 +228,7 @@ extension WireWriter {
 /// The top-level fields of a document that a patch changes.
 private struct ChangedFields {
   private let old: EncodedFields
-  /// The new values; `nil` for a field that is removed.
+  /// The new values; `nil` for a field to remove.
   private var values: [(name: String, value: Value?)] = []
 
   init(of old: EncodedFields) { self.old = old }
@@ -256,7 +258,8 @@ private struct ChangedFields {
 }
 
 extension EncodedFields {
-  /// Whether the values may include an unresolved server timestamp. Searches for the first bytes of its type's name.
+  /// Whether the values may include an unresolved server timestamp. The check searches for the first bytes of that
+  /// type's name.
   var mayHoldServerTimestamp: Bool {
     let name = TypedMap.serverTimestamp.withUTF8Bytes { UnsafeRawBufferPointer($0).loadUnaligned(as: UInt64.self) }
     return bytes.withUnsafeBytes { bytes in
@@ -270,8 +273,8 @@ extension EncodedFields {
   }
 }
 
-/// Encoded fields that can be stored unchanged. They are decoded on first access, so a server that only stores them
-/// never decodes them.
+/// Encoded fields that can be stored unchanged. They are decoded only on first access, so a server that just stores the
+/// fields never decodes them.
 final class PlainFields: Sendable {
   let encoded: EncodedFields
   private let decoded = Mutex<[Fields.Entry]?>(nil)
@@ -290,19 +293,19 @@ final class PlainFields: Sendable {
 
 extension Fields {
   /// Wraps the fields of a whole `google.firestore.v1.Document` without decoding them.
-  /// - Returns: `nil` unless a scan shows that a commit may write these bytes and would store them unchanged.
+  /// - Returns: `nil` unless a scan shows that a commit may contain these bytes and would store them unchanged.
   package init?(plainDocument bytes: UnsafeRawBufferPointer) {
     guard let encoded = EncodedFields(plainDocument: bytes) else { return nil }
     self.init(PlainFields(encoded))
   }
 
-  /// Whether the fields are known to be valid for a commit, in the encoding that it stores.
+  /// Whether the fields are known to be valid for a commit and to have the encoding that a commit stores.
   package var arePlain: Bool { plain != nil }
 }
 
 extension EncodedFields {
-  /// The encoded size in bytes from which the size of a document must be computed by Firestore's rules. The size by
-  /// these rules is at most eight times the encoded size.
+  /// The encoded size in bytes below which a document cannot exceed the size limit. Firestore's accounting gives at
+  /// most eight times the encoded size, so only larger documents need an exact calculation.
   package static let uncountedBytes = WriteLimit.documentBytes / 8
 
   fileprivate init?(plainDocument bytes: UnsafeRawBufferPointer) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Reads `EncodedFields` in place: in an array, or in a row borrowed from SQLite. Nothing is copied or allocated until
-/// a value is requested. The view is only valid as long as the bytes.
+/// a value is requested. The view must not be used after the bytes become invalid.
 ///
-/// Errors of `WireReader` are ignored here (`try?`). A field that was damaged on disk is treated as absent, because
-/// these functions cannot report the damage. The store detects it with its checksums.
+/// Errors of `WireReader` are ignored (`try?`). A field that was damaged on disk counts as absent, because these
+/// functions cannot report the damage. The store detects damage with its checksums.
 package struct EncodedFieldsView {
   private let bytes: UnsafeRawBufferPointer
 
@@ -12,13 +12,13 @@ package struct EncodedFieldsView {
 
   package subscript(path: FieldPath) -> Value? { find(path)?.decoded() }
 
-  /// Compares the field at `path` with `value` in the total order; `nil` if the field is absent.
+  /// Compares the field at `path` with `value` in the total order. `nil` if the field is absent.
   package func compare(_ path: FieldPath, with value: Value) -> Ordering? { find(path)?.compare(with: value) }
 
-  /// All fields up to the first malformed byte.
+  /// The fields before the first malformed byte, decoded.
   package func decoded() -> Fields { decoded(EncodedFields.fieldNumber) }
 
-  /// - Parameter number: the field number of the entries.
+  /// - Parameter number: the protobuf field number of the entries.
   func decoded(_ number: Int) -> Fields {
     var entries: [Fields.Entry] = []
     entries.reserveCapacity(16)
@@ -51,19 +51,19 @@ package struct EncodedFieldsView {
   }
 }
 
-/// One `google.firestore.v1.Value` in place.
+/// One `google.firestore.v1.Value`, which is read in place.
 package struct EncodedValueView {
   let bytes: UnsafeRawBufferPointer
 
   init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
-  /// The decoded value; `nil` for malformed bytes.
+  /// The decoded value; `nil` if the bytes are malformed.
   package func decoded() -> Value? {
     var reader = WireReader(bytes)
     return try? reader.value()
   }
 
-  /// The rank of the type in the total order, equal to `Value.typeRank`.
+  /// The rank of the value's type in the total order, equal to `Value.typeRank`.
   package var typeRank: Int? {
     var reader = WireReader(bytes)
     guard let tag = try? reader.tag() else { return nil }
@@ -88,8 +88,8 @@ package struct EncodedValueView {
     return value.isNaN
   }
 
-  /// The order of this value relative to `value`; compares scalars without decoding.
-  /// - Parameter numericIDs: the order of numeric ids in references.
+  /// The order of this value relative to `value`. Scalars are compared without decoding.
+  /// - Parameter numericIDs: determines how numeric ids in references are ordered.
   package func compare(with value: Value, _ numericIDs: NumericIDOrder = .asText) -> Ordering? {
     var reader = WireReader(bytes)
     guard let tag = try? reader.tag() else { return nil }
@@ -121,8 +121,8 @@ package struct EncodedValueView {
     }
   }
 
-  /// The entries of a map value; `nil` for other types. Vectors and server timestamps are other types although they are
-  /// encoded as maps, because their entries are not fields.
+  /// The entries of a map value; `nil` for other types. Vectors and server timestamps count as other types: they are
+  /// encoded as maps, but their entries are not fields.
   var mapContent: UnsafeRawBufferPointer? {
     var reader = WireReader(bytes)
     guard let tag = try? reader.tag(), tag.field == 6, tag.type == .lengthDelimited,
@@ -136,8 +136,8 @@ package struct EncodedValueView {
 }
 
 extension WireReader {
-  /// The encoded value of the map entry with a name, where entries are fields with a number. Compares names in place,
-  /// so that other entries cost little more than reading their two tags.
+  /// The encoded value of the map entry with this name. `number` is the protobuf field number of the entries. Names are
+  /// compared in place, so skipping another entry takes little longer than reading its two tags.
   func entry(named name: String, number: Int) -> UnsafeRawBufferPointer? {
     name.withUTF8Bytes { name in
       // A scan spends most of its time here, so entries in the canonical form are skipped without parsing them as
@@ -161,14 +161,15 @@ extension WireReader {
     }
   }
 
-  /// Whether the entry has the name, which follows a tag and a length. The caller has compared the lengths.
+  /// Whether the entry has this name, which follows a tag and a length. The caller has already compared the lengths.
   @inline(__always)
   private static func isEqual(_ entry: UnsafeRawBufferPointer, _ name: UnsafeBufferPointer<UInt8>) -> Bool {
     for index in 0..<name.count where entry[index + 2] != name[index] { return false }
     return true
   }
 
-  /// The encoded value of this map entry if it has the name. Canonical entries start with the name.
+  /// The encoded value of this map entry, if the entry has the given name; otherwise `nil`. Canonical entries start
+  /// with the name.
   @inline(__always)
   private func value(ifNamed name: UnsafeBufferPointer<UInt8>) -> UnsafeRawBufferPointer? {
     var reader = self
@@ -192,7 +193,8 @@ extension WireReader {
   }
 }
 
-/// The encoded fields of a document, or of a map inside it, read one by one in place. Retains the document's bytes.
+/// The encoded fields of a document, or of a map inside it, which can be read one by one in place. Keeps the document's
+/// bytes alive.
 package struct EncodedEntries: Sendable {
   /// The content of a field.
   package enum Content: Sendable {
@@ -204,7 +206,7 @@ package struct EncodedEntries: Sendable {
   /// The offset of the entries in the document's bytes.
   private let start: Int
   private let length: Int
-  /// The field number of the entries.
+  /// The protobuf field number of the entries.
   private let number: Int
 
   package init(_ document: EncodedFields) {
@@ -225,7 +227,7 @@ package struct EncodedEntries: Sendable {
     withEntries { EncodedFieldsView($0.unread).decoded(number) }
   }
 
-  /// Whether there are more than `count` fields. Stops reading as soon as this is known.
+  /// Whether there are more than `count` fields. Reads no further than necessary to decide this.
   package func hasMore(than count: Int) -> Bool {
     withEntries { entries in
       var (entries, seen) = (entries, 0)
@@ -236,7 +238,8 @@ package struct EncodedEntries: Sendable {
 
   package func contains(_ name: String) -> Bool { withEntries { $0.entry(named: name, number: number) != nil } }
 
-  /// The content of a field; `nil` if it is absent. A map that represents another type is returned as a value.
+  /// The content of a field; `nil` if it is absent. A map that represents another type, such as a vector, is returned
+  /// as a value.
   package func content(of name: String) -> Content? {
     document.bytes.withUnsafeBytes { bytes in
       let entries = UnsafeRawBufferPointer(rebasing: bytes[start..<(start + length)])

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Bytes as text, two digits each.
+/// Converts bytes to hexadecimal text, two digits for each byte, and back.
 package enum Hexadecimal {
   package static func text(_ bytes: [UInt8]) -> String {
     let digits = [UInt8]("0123456789abcdef".utf8)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The keys of maps that represent other types.
+/// The keys by which maps that represent other types are recognized.
 enum TypedMap {
   static let type = "__type__"
   static let vector = "__vector__"
@@ -11,7 +11,7 @@ enum TypedMap {
 }
 
 extension WireWriter {
-  /// The content of a `google.firestore.v1.Value`, with map entries sorted by name.
+  /// Writes the content of a `google.firestore.v1.Value`. Map entries are sorted by name.
   package mutating func value(_ value: Value) {
     switch value {
     case .null: field(11, varint: 0)
@@ -41,7 +41,7 @@ extension WireWriter {
     }
   }
 
-  /// Writes map entries as fields with a number, the protobuf encoding of `map<string, Value>`.
+  /// Writes map entries as repeated fields with this number, which is the protobuf encoding of `map<string, Value>`.
   package mutating func entries(_ number: Int, _ fields: Fields) {
     for entry in fields.entries { self.entry(number, entry.name, entry.value) }
   }
@@ -56,11 +56,11 @@ extension WireWriter {
 }
 
 extension WireReader {
-  /// The maximum nesting depth to read. It is above the backend's limit of 20 and protects the stack from malicious
-  /// bytes.
+  /// The maximum nesting depth to read. This maximum is above the backend's limit of 20, and protects the stack from
+  /// malicious bytes.
   static let maximumDepth = 64
 
-  /// The content of a `google.firestore.v1.Value`.
+  /// Reads the content of a `google.firestore.v1.Value`.
   package mutating func value(depth: Int = 0) throws(WireError) -> Value {
     guard depth <= Self.maximumDepth else { throw WireError("values are nested more than \(Self.maximumDepth) deep") }
     var result: Value?
@@ -86,7 +86,7 @@ extension WireReader {
     return result
   }
 
-  /// The content of a map entry.
+  /// Reads the content of a map entry.
   package mutating func entry(depth: Int) throws(WireError) -> Fields.Entry {
     var name = ""
     var value: Value?
@@ -143,7 +143,7 @@ extension WireReader {
     return Value(map: try reader.fields(1, depth: depth + 1))
   }
 
-  /// Reads all map entries with a field number, in any order.
+  /// Reads all map entries with this field number, in any order.
   package mutating func fields(_ number: Int, depth: Int = 0) throws(WireError) -> Fields {
     var entries: [Fields.Entry] = []
     while let tag = try tag() {
@@ -159,8 +159,7 @@ extension WireReader {
 }
 
 extension Value {
-  /// Creates the value of a map: the map itself, or the value of the type that it represents (vector, unresolved server
-  /// timestamp).
+  /// Creates the value that a map represents: the map itself, a vector, or an unresolved server timestamp.
   package init(map fields: Fields) {
     // Returns early for most maps. In a map that represents another type, the first name begins with an underscore.
     guard let first = fields.entries.first, first.name.utf8.first == UInt8(ascii: "_") else {
@@ -182,8 +181,8 @@ extension Value {
     self = .map(fields)
   }
 
-  /// Creates a reference from a document's name. Fails for any other text.
-  /// - Parameter referenceName: `projects/P/databases/D/documents/…`.
+  /// Creates a reference from the full name of a document. Fails for any other text.
+  /// - Parameter referenceName: a name of the form `projects/P/databases/D/documents/…`.
   package init?(referenceName: String) {
     let parts = referenceName.utf8.split(separator: UInt8(ascii: "/"), maxSplits: 5, omittingEmptySubsequences: false)
       .map { Substring($0) }

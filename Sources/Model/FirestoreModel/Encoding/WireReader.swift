@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The error for bytes that are not well-formed protobuf, or not the expected message.
+/// The error for bytes that are not well-formed protobuf, or that do not contain the expected message.
 package struct WireError: Error, Hashable, Sendable {
   package var reason: String
-  /// The text that should be a document's name but is not; `nil` for other errors.
+  /// The invalid text, if a text is not a document's name although it should be; `nil` for other errors.
   package var referenceName: String?
   package init(_ reason: String, referenceName: String? = nil) {
     self.reason = reason
     self.referenceName = referenceName
   }
 
-  /// The error for a `Value` without a type, for which servers have a special message.
+  /// The error for a `Value` without a type. Servers have a special message for it.
   package static let untypedValue = WireError("a value has no type")
 }
 
@@ -62,7 +62,7 @@ package struct WireReader {
     throw WireError("a number is longer than ten bytes")
   }
 
-  /// The next field's number and type; `nil` at the end.
+  /// Reads the tag of the next field, and returns the field's number and type; `nil` at the end.
   @inline(__always)
   package mutating func tag() throws(WireError) -> (field: Int, type: WireType)? {
     if isAtEnd { return nil }
@@ -82,8 +82,9 @@ package struct WireReader {
     return slice
   }
 
-  /// The content of the next field if it looks like a map entry with a short name: it has the given one-byte tag and a
-  /// length below 16384, and starts with a field 1 with a one-byte length. Otherwise returns `nil` and reads nothing.
+  /// Reads the content of the next field if it looks like a map entry with a short name. Such an entry has the given
+  /// one-byte tag and a length below 16384, and begins with a field 1 that has a one-byte length. For anything else,
+  /// returns `nil` and reads nothing.
   @inline(__always)
   mutating func canonicalEntry(_ tag: UInt8) -> UnsafeRawBufferPointer? {
     guard position + 4 <= bytes.count, bytes[position] == tag else { return nil }
@@ -111,8 +112,8 @@ package struct WireReader {
   package mutating func integer() throws(WireError) -> Int64 { Int64(bitPattern: try varint()) }
   package mutating func boolean() throws(WireError) -> Bool { try varint() != 0 }
 
-  /// The text of a length-delimited field.
-  /// - Throws: an error for bytes that are not UTF-8.
+  /// Reads a length-delimited field as text.
+  /// - Throws: an error if the bytes are not UTF-8.
   package mutating func string() throws(WireError) -> String {
     let bytes = try lengthDelimited().assumingMemoryBound(to: UInt8.self)
     // Most texts are ASCII, which needs no validation. The validating initializer is not specialized for buffers and
@@ -142,7 +143,7 @@ package struct WireReader {
     return result
   }
 
-  /// Skips a field with an unknown number.
+  /// Skips the content of a field, for fields with an unknown number.
   package mutating func skip(_ type: WireType) throws(WireError) {
     switch type {
     case .varint: _ = try varint()

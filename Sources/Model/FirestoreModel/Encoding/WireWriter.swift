@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Writes protobuf wire format. Messages are written in place: one byte is reserved for a length, and widened if
-/// necessary.
+/// Writes protobuf wire format. Nested messages are written in place: one byte is reserved for the length of the
+/// message, and more room is made if necessary.
 package struct WireWriter {
   package private(set) var bytes: [UInt8] = []
 
@@ -10,7 +10,7 @@ package struct WireWriter {
   /// - Parameter capacity: the number of bytes to reserve.
   package init(capacity: Int) { bytes.reserveCapacity(capacity) }
 
-  /// The bytes of one message.
+  /// Writes one message and returns its bytes.
   package static func message(_ write: (inout WireWriter) -> Void) -> [UInt8] {
     var writer = WireWriter(capacity: 128)
     write(&writer)
@@ -62,7 +62,7 @@ package struct WireWriter {
     if length >= 0x80 { widenLength(at: start, to: length) } else { bytes[start] = UInt8(length) }
   }
 
-  /// Writes a length that does not fit into the reserved byte.
+  /// Makes room for a length that does not fit into the reserved byte, and writes it.
   private mutating func widenLength(at start: Int, to length: Int) {
     var (rest, more) = (length >> 7, 0)
     while rest > 0 { (rest, more) = (rest >> 7, more + 1) }

@@ -1,29 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A document in the version of the backend, of the cache, or of a view with local writes applied.
+/// One version of a document: the backend's version, the cached version, or a local view to which local writes were
+/// applied.
 package struct Document: Sendable {
   package enum State: Equatable, Sendable {
     /// The document exists with this content.
     case found(DocumentData)
     /// The document is known not to exist.
     case missing
-    /// The document exists or existed at `version`, but its content is unknown, because the client cannot compute the
-    /// result of an acknowledged write (SDK: "unknown document").
+    /// The document exists, or existed at `version`, but its content is unknown. The client cannot compute the result
+    /// of an acknowledged write (SDK: "unknown document").
     case unknown
   }
 
-  /// The visibility of local writes in a document.
+  /// The state of the local writes that are visible in a document.
   package enum PendingWrites: UInt8, Sendable {
     case none
-    /// An unacknowledged local write is visible.
+    /// At least one visible local write is not acknowledged.
     case local
     /// All visible writes are acknowledged, but the backend's version of the document has not arrived yet.
     case committed
   }
 
   package var key: DocumentKey
-  /// The time of the backend's last change of the document. `nil` for a document that only local writes have created,
-  /// and while a local write is visible, because the backend has no such version (SDKs reset it to "min").
+  /// The time at which the backend last changed the document. `nil` if only local writes have created the document.
+  /// Also `nil` while a local write is visible, because the backend has no such version (SDKs reset the version to
+  /// "min").
   package var version: SnapshotVersion?
   package var createTime: SnapshotVersion?
   package var state: State
@@ -54,7 +56,7 @@ package struct Document: Sendable {
   package subscript(path: FieldPath) -> Value? { data?[path] }
 }
 
-/// The fields of a document, either decoded or as protobuf wire bytes, which are decoded on demand.
+/// The fields of a document, either decoded or as protobuf wire bytes. Wire bytes are decoded on demand.
 package struct DocumentData: Sendable {
   package enum Storage: Sendable {
     case decoded(Fields)
@@ -66,7 +68,7 @@ package struct DocumentData: Sendable {
   package init(_ fields: Fields) { storage = .decoded(fields) }
   package init(encoded: EncodedFields) { storage = .encoded(encoded) }
 
-  /// All fields; O(size) on each access for encoded data, so store the result.
+  /// All fields. For encoded data, each access takes O(size) time, so store the result.
   package var fields: Fields {
     switch storage {
     case .decoded(let fields): fields
@@ -82,7 +84,7 @@ package struct DocumentData: Sendable {
     }
   }
 
-  /// Compares the field at `path` with `value` in the total order, in place if the data is encoded.
+  /// Compares the field at `path` with `value` in the total order. Encoded data is compared in place.
   /// - Returns: `nil` if the field is absent.
   package func compare(_ path: FieldPath, with value: Value) -> Ordering? {
     switch storage {
@@ -100,7 +102,7 @@ package struct DocumentData: Sendable {
 }
 
 extension DocumentData: Equatable {
-  /// Strict equality of the contents, decoded or encoded.
+  /// Whether the contents are strictly equal, regardless of whether they are decoded or encoded.
   package static func == (left: DocumentData, right: DocumentData) -> Bool {
     if case (.decoded(let left), .decoded(let right)) = (left.storage, right.storage) { return left == right }
     let (first, second) = (left.encoded, right.encoded)
@@ -113,7 +115,7 @@ extension DocumentData: Equatable {
 }
 
 extension Document: Equatable {
-  /// Compares key, version, state and pending flag, but not the create time.
+  /// Compares the key, version, state and pending flag, but not the create time.
   package static func == (left: Document, right: Document) -> Bool {
     left.key == right.key && left.version == right.version && left.pending == right.pending && left.state == right.state
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The entries of a map or document, sorted by the UTF-8 bytes of their names, each name once.
+/// The entries of a map or document, sorted by the UTF-8 bytes of their names. Each name occurs once.
 package struct Fields: Sendable {
   package typealias Entry = (name: String, value: Value)
 
@@ -27,14 +27,14 @@ package struct Fields: Sendable {
     }
   }
 
-  /// The maximum entry count for which inserting is faster than sorting.
+  /// The maximum number of entries for which inserting one by one is faster than sorting.
   private static let few = 64
 
   package init() { storage = .decoded([]) }
 
   /// Creates fields from entries.
-  /// - Parameter entries: the entries in any order. Of several entries with one name, the last one is used (protobuf's
-  ///   rule for maps).
+  /// - Parameter entries: the entries in any order. If several entries have the same name, the last one is used
+  ///   (protobuf's rule for maps).
   package init(_ entries: some Sequence<Entry>) {
     self.init()
     self.entries.reserveCapacity(entries.underestimatedCount)
@@ -47,16 +47,19 @@ package struct Fields: Sendable {
   }
 
   /// Creates fields from sorted entries.
-  /// - Parameter entries: sorted by UTF-8 and without duplicates, as the canonical encoding stores them.
+  /// - Parameter entries: entries that are sorted by UTF-8 and have no duplicates, as the canonical encoding stores
+  ///   them.
   package init(sorted entries: [Entry]) { storage = .decoded(entries) }
 
   init(_ fields: PlainFields) { storage = .plain(fields) }
 
-  /// The encoded bytes of fields that arrived encoded, are valid for a commit, and have not changed since.
+  /// The encoded bytes of the fields; `nil` unless the fields arrived encoded, are valid for a commit, and have not
+  /// changed since.
   var plain: EncodedFields? { if case .plain(let fields) = storage { fields.encoded } else { nil } }
 
   /// Creates fields from entries that are probably sorted.
-  /// - Parameter entries: the entries in any order. Sorted entries, as in canonical bytes, are used unchanged.
+  /// - Parameter entries: the entries in any order. If they are already sorted, as in canonical bytes, they are used
+  ///   unchanged.
   package init(unsorted entries: [Entry]) {
     let isSorted = entries.indices.dropFirst().allSatisfy { index in
       entries[index - 1].name.compareUTF8(entries[index].name) == .ascending
@@ -89,7 +92,7 @@ package struct Fields: Sendable {
     }
   }
 
-  /// The maximum entry count for a linear search.
+  /// The maximum number of entries for which lookups search linearly.
   private static let fewest = 8
 
   private func position(of name: String) -> (index: Int, found: Bool) {
@@ -130,7 +133,7 @@ extension Fields {
     }
   }
 
-  /// Sets a value. Creates missing maps on the way and replaces values that are not maps.
+  /// Sets a value. Creates missing maps along the path, and replaces values on the path that are not maps.
   private mutating func set(_ value: Value, at path: ArraySlice<String>) {
     guard let name = path.first else { return }
     if path.count == 1 {
@@ -156,15 +159,15 @@ extension Fields {
 }
 
 extension Fields {
-  /// The fields after a patch: at the mask's paths, they have the values of `new`, or no value if `new` has none.
-  /// Creates missing maps on the paths and replaces values that are not maps. Takes time linear in both fields and the
-  /// mask.
+  /// The fields after a patch. At each of the mask's paths, the result has the value from `new`, or no value if `new`
+  /// has none. Missing maps along the paths are created, and values there that are not maps are replaced. Takes time
+  /// linear in the size of both fields and of the mask.
   package func patched(with new: Fields, at mask: FieldMask) -> Fields {
     patched(with: new, at: FieldMask.Branch.branches(of: Array(mask.paths)[...], depth: 0))
   }
 
   /// Only the fields at the mask's paths, with the maps that contain them. Ignores paths without a field. Takes time
-  /// linear in the mask.
+  /// linear in the size of the mask.
   package func projected(to mask: FieldMask) -> Fields {
     projected(to: FieldMask.Branch.branches(of: Array(mask.paths)[...], depth: 0))
   }
@@ -213,21 +216,22 @@ extension Fields {
 }
 
 extension FieldMask {
-  /// Paths that share the same segments up to and including some depth.
+  /// Paths whose segments are equal up to and including some depth.
   fileprivate struct Branch {
-    /// The paths' segment at that depth.
+    /// The segment that the paths have at this depth.
     let name: String
-    /// Whether one of the paths ends at that depth.
+    /// Whether one of the paths ends at this depth.
     let isPath: Bool
-    /// The paths that continue below that depth.
+    /// The paths that continue below this depth.
     let inner: ArraySlice<FieldPath>
     private let depth: Int
 
-    /// The branches of the continuing paths, in order.
+    /// The branches of the paths that continue, in order.
     func branches() -> [Branch] { Self.branches(of: inner, depth: depth + 1) }
 
-    /// Sorts only by the segment at this depth, because comparing whole paths would compare the shared part repeatedly.
-    /// - Parameter paths: paths that agree before `depth` and reach it.
+    /// Groups paths into branches. Sorts only by the segment at this depth, because comparing whole paths would compare
+    /// the shared part repeatedly.
+    /// - Parameter paths: paths that have equal segments before `depth` and have a segment at `depth`.
     static func branches(of paths: ArraySlice<FieldPath>, depth: Int) -> [Branch] {
       guard let name = paths.first?.segments[depth] else { return [] }
       if paths.allSatisfy({ $0.segments[depth].equalsUTF8(name) }) { return [Branch(name, paths, depth)] }

@@ -11,7 +11,7 @@ package struct Timestamp: Hashable, Comparable, Sendable {
   }
 
   /// Creates a time from microseconds.
-  /// - Parameter microseconds: since the epoch; may be negative.
+  /// - Parameter microseconds: the microseconds since the epoch; may be negative.
   package init(microseconds: Int64) {
     let (quotient, remainder) = microseconds.quotientAndRemainder(dividingBy: 1_000_000)
     let borrows = remainder < 0
@@ -26,20 +26,20 @@ package struct Timestamp: Hashable, Comparable, Sendable {
     (left.seconds, left.nanoseconds) < (right.seconds, right.nanoseconds)
   }
 
-  /// The result has microsecond precision.
+  /// Adds a duration. The result has microsecond precision.
   package static func + (time: Timestamp, delay: Duration) -> Timestamp {
     Timestamp(microseconds: time.microseconds &+ delay.wholeMicroseconds)
   }
 
-  /// The result has microsecond precision.
+  /// The duration between two times, with microsecond precision.
   package static func - (left: Timestamp, right: Timestamp) -> Duration {
     let (difference, overflow) = left.microseconds.subtractingReportingOverflow(right.microseconds)
     return .microseconds(overflow ? (left > right ? .max : .min) : difference)
   }
 }
 
-/// The version of a document or of a whole snapshot, which is a commit time of the backend. A missing version is `nil`,
-/// not a "minimum" sentinel.
+/// The version of a document or of a whole snapshot, which is a commit time of the backend. A missing version is
+/// represented by `nil`, not by a "minimum" sentinel.
 package struct SnapshotVersion: Hashable, Comparable, Sendable {
   package var timestamp: Timestamp
 
@@ -52,13 +52,13 @@ package struct SnapshotVersion: Hashable, Comparable, Sendable {
 }
 
 extension Timestamp {
-  /// 0001-01-01T00:00:00Z.
+  /// The earliest valid time, 0001-01-01T00:00:00Z.
   package static let earliest = Timestamp(seconds: -62_135_596_800)
-  /// 9999-12-31T23:59:59.999999999Z.
+  /// The latest valid time, 9999-12-31T23:59:59.999999999Z.
   package static let latest = Timestamp(seconds: 253_402_300_799, nanoseconds: 999_999_999)
 
-  /// Whether Firestore supports the time. Other times are rejected in writes and queries. They can be compared and
-  /// shown, because older data may contain them.
+  /// Whether Firestore supports the time. Writes and queries with other times are rejected. Such times can still be
+  /// compared and shown, because older data may contain them.
   package var isValid: Bool {
     (0..<1_000_000_000).contains(nanoseconds) && self >= .earliest && self <= .latest
   }
@@ -71,7 +71,7 @@ extension Timestamp {
 }
 
 extension Value {
-  /// The first time in the value, at any depth, that Firestore does not support; `nil` if there is none.
+  /// The first time in the value, at any depth of nesting, that Firestore does not support; `nil` if there is none.
   package var invalidTimestamp: Timestamp? {
     switch self {
     case .timestamp(let time): time.isValid ? nil : time
@@ -99,8 +99,9 @@ extension Timestamp {
     return "." + Self.padded(Int64(nanoseconds), 9)
   }
 
-  /// Parses RFC 3339: a full date and time, up to nine digits of a fraction, and `Z` or an offset such as `+01:00`.
-  /// - Returns: `nil` for any other text, for a date that does not exist, and for a leap second.
+  /// Parses a time in RFC 3339 form: a full date and time, a fraction of up to nine digits, and `Z` or an offset such
+  /// as `+01:00`.
+  /// - Returns: `nil` if the text has another form, if the date does not exist, or if the second is a leap second.
   package init?(rfc3339 text: String) {
     var scanner = DigitScanner(text)
     guard let year = scanner.number(digits: 4), scanner.take("-"), let month = scanner.number(digits: 2),
@@ -129,7 +130,7 @@ extension Timestamp {
   }
 
   /// The number of days in a month.
-  /// - Parameter month: 1 to 12.
+  /// - Parameter month: the number of the month, 1 to 12.
   package static func days(inMonth month: Int64, of year: Int64) -> Int64 {
     switch month {
     case 4, 6, 9, 11: 30
@@ -139,7 +140,8 @@ extension Timestamp {
   }
 
   /// The days since 1970-01-01 in the proleptic Gregorian calendar. The calculation starts each year in March, so that
-  /// the leap day is the last day of the year. It counts cycles of 400 years, which have 146 097 days each.
+  /// the leap day is the last day of a year. The calculation counts cycles of 400 years, each of which has 146 097
+  /// days.
   package static func daysSinceEpoch(year: Int64, month: Int64, day: Int64) -> Int64 {
     let (cycle, yearOfCycle) = (month <= 2 ? year - 1 : year).flooredQuotientAndRemainder(dividingBy: 400)
     let monthFromMarch = (month + 9) % 12
@@ -148,7 +150,7 @@ extension Timestamp {
     return cycle * 146_097 + dayOfCycle - daysFromMarchOfYear0ToEpoch
   }
 
-  /// The date in the proleptic Gregorian calendar; months and days start at 1.
+  /// The date in the proleptic Gregorian calendar. Months and days start at 1.
   package static func civilDate(daysSinceEpoch days: Int64) -> (year: Int64, month: Int64, day: Int64) {
     let (cycle, dayOfCycle) = (days + daysFromMarchOfYear0ToEpoch).flooredQuotientAndRemainder(dividingBy: 146_097)
     let yearOfCycle = (dayOfCycle - dayOfCycle / 1460 + dayOfCycle / 36_524 - dayOfCycle / 146_096) / 365
@@ -163,14 +165,14 @@ extension Timestamp {
 }
 
 extension Int64 {
-  /// The quotient rounded down, and the remainder, which has the divisor's sign.
+  /// The quotient, rounded down, and the remainder, whose sign is the divisor's.
   package func flooredQuotientAndRemainder(dividingBy divisor: Int64) -> (Int64, Int64) {
     let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
     return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
   }
 }
 
-/// Reads a text of digits and single separators.
+/// Reads a text that consists of digits and single separators.
 private struct DigitScanner {
   private var rest: Substring.UTF8View
 
@@ -199,7 +201,7 @@ private struct DigitScanner {
     return number
   }
 
-  /// Reads one to nine fractional digits of a second, as nanoseconds.
+  /// Reads a fraction of a second with one to nine digits, and returns it in nanoseconds.
   mutating func fraction() -> Int64? {
     var nanoseconds: Int64 = 0
     var scale: Int64 = 1_000_000_000
@@ -211,7 +213,7 @@ private struct DigitScanner {
     return scale == 1_000_000_000 ? nil : nanoseconds
   }
 
-  /// Reads an offset, as seconds east of UTC.
+  /// Reads an offset, and returns it in seconds east of UTC.
   mutating func offset() -> Int64? {
     if take("Z") || take("z") { return 0 }
     let sign: Int64
@@ -224,7 +226,8 @@ private struct DigitScanner {
 }
 
 extension Duration {
-  /// The number of whole microseconds, saturated to 64 bits, because a duration from another program may be too long.
+  /// The number of whole microseconds, saturated at the limits of 64 bits, because a duration from another program may
+  /// exceed them.
   package var wholeMicroseconds: Int64 {
     // The limit prevents the product from overflowing 64 bits.
     let longest = Duration.seconds(9_000_000_000_000)

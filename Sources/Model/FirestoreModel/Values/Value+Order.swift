@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Value {
-  /// The rank of the type in the total order. Range and equality filters only match values of the same rank. Ranks are
-  /// even, except some of `BSONValue`.
+  /// The rank of the value's type in the total order. Range and equality filters match only values with the same rank.
+  /// Ranks are even, except some ranks of `BSONValue`.
   package var typeRank: Int {
     switch self {
     case .null: 0
@@ -20,9 +20,10 @@ extension Value {
     }
   }
 
-  /// Compares two values in Firestore's total order. Integer 1 and double 1.0 tie. 0.0 and -0.0 tie, and all NaNs tie.
-  /// Integers and doubles are compared exactly, as in the native SDK and the backend.
-  /// - Parameter numericIDs: the order of numeric ids in references. The default is the order of the client SDKs.
+  /// Compares two values in Firestore's total order. The integer 1 and the double 1.0 tie. The two zeros, 0.0 and -0.0,
+  /// also tie, and so do all NaNs. Integers and doubles are compared exactly, as in the native SDK and the backend.
+  /// - Parameter numericIDs: determines how numeric ids in references are ordered. By default, they are ordered as in
+  ///   the client SDKs.
   package func compare(_ other: Value, _ numericIDs: NumericIDOrder = .asText) -> Ordering {
     switch (self, other) {
     case (.null, .null): return .equal
@@ -63,14 +64,14 @@ extension Value {
 
 extension BSONValue {
   /// Compares two values of the same type.
-  /// - Precondition: both have the same type.
+  /// - Precondition: both values have the same type.
   fileprivate func compare(_ other: BSONValue) -> Ordering {
     Ordering.pairwise(parts, other.parts) { $0.compare($1) }
   }
 }
 
 extension Fields {
-  /// Whether this is the map that SDKs use as a bound above every value of an index (VALUE-ORDER, rank 12).
+  /// Whether this is the map that SDKs use as an upper bound for every value in an index (VALUE-ORDER, rank 12).
   fileprivate var isInternalMaximum: Bool {
     guard count == 1, entries[0].name == "__type__", case .string("__max__") = entries[0].value else { return false }
     return true
@@ -78,7 +79,7 @@ extension Fields {
 }
 
 extension Ordering {
-  /// Compares two doubles: NaN first, then by number; the two zeros tie.
+  /// Compares two doubles. NaN comes first, and other doubles are compared by number. The two zeros tie.
   package static func numeric(_ left: Double, _ right: Double) -> Ordering {
     if left < right { return .ascending }
     if left > right { return .descending }
@@ -86,7 +87,7 @@ extension Ordering {
     return Ordering(left.isNaN ? 0 : 1, right.isNaN ? 0 : 1)
   }
 
-  /// Compares exactly, even beyond 2^53, where doubles cannot represent every integer.
+  /// Compares an integer and a double exactly, even beyond 2^53, where doubles cannot represent every integer.
   package static func numeric(_ left: Int64, _ right: Double) -> Ordering {
     if right.isNaN { return .descending }
     if right < -0x1p63 { return .descending }
@@ -96,7 +97,7 @@ extension Ordering {
     return ordering != .equal ? ordering : numeric(Double(truncated), right)
   }
 
-  /// Compares element by element; a prefix comes first.
+  /// Compares element by element. If one array is a prefix of the other, the prefix comes first.
   static func pairwise<T>(_ left: [T], _ right: [T], _ compare: (T, T) -> Ordering) -> Ordering {
     for (left, right) in zip(left, right) {
       let ordering = compare(left, right)
@@ -112,7 +113,8 @@ extension Ordering {
   case equal = 0
   case descending = 1
 
-  /// Declared so that other modules do not use the generic comparison of raw values.
+  /// The equality of orderings. Declared explicitly so that other modules do not use the generic comparison of raw
+  /// values.
   package static func == (left: Ordering, right: Ordering) -> Bool {
     switch (left, right) {
     case (.ascending, .ascending), (.equal, .equal), (.descending, .descending): true
@@ -128,7 +130,7 @@ extension Ordering {
     }
   }
 
-  /// This ordering, or `next` if this one ties.
+  /// This ordering, or `next` if this one is a tie.
   package func then(_ next: @autoclosure () -> Ordering) -> Ordering {
     self == .equal ? next() : self
   }
@@ -155,7 +157,7 @@ extension String {
     }
   }
 
-  /// Calls `body` with the UTF-8 bytes, without a copy if the string is stored as UTF-8.
+  /// Calls `body` with the UTF-8 bytes. If the string is stored as UTF-8, the bytes are not copied.
   @inline(__always)
   package func withUTF8Bytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
     if let result = utf8.withContiguousStorageIfAvailable(body) { return result }
@@ -165,7 +167,7 @@ extension String {
 }
 
 extension Ordering {
-  /// Compares bytes as unsigned; a prefix comes first.
+  /// Compares bytes as unsigned numbers. If one buffer is a prefix of the other, the prefix comes first.
   package static func lexicographic(
     _ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>
   ) -> Ordering {
@@ -174,7 +176,7 @@ extension Ordering {
     return Ordering(left.count, right.count)
   }
 
-  /// The index of the first difference, or the length of the shorter buffer. Compares eight bytes at a time.
+  /// The index of the first byte that differs, or the length of the shorter buffer. Compares eight bytes at a time.
   static func firstDifference(_ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>) -> Int {
     let shared = min(left.count, right.count)
     let (a, b) = (UnsafeRawBufferPointer(left), UnsafeRawBufferPointer(right))
@@ -192,8 +194,8 @@ extension Ordering {
 }
 
 extension Range<Int> {
-  /// The first index that satisfies the predicate; the upper bound if none does. All indexes that satisfy it must come
-  /// last. Calls the predicate about log2(count) times.
+  /// The first index that satisfies the predicate; the range's upper bound if none does. All indexes that satisfy the
+  /// predicate must come after those that do not. Calls the predicate about log2(count) times.
   @inlinable
   package func partitioningIndex(where predicate: (Int) -> Bool) -> Int {
     var (low, high) = (lowerBound, upperBound)

@@ -2,12 +2,12 @@
 
 /// A field's value: any type that Firestore stores, or the unresolved server timestamp of a local view.
 ///
-/// `==` is Firestore's strict equality, for document contents, `in` and `array-contains`. In it, integer 1 differs from
-/// double 1.0, and 0.0 differs from -0.0, but NaN equals NaN. `compare` is the total order of queries, in which these
-/// numbers tie.
+/// The operator `==` is Firestore's strict equality, used for document contents, `in` and `array-contains`. The integer
+/// 1 does not equal the double 1.0, and 0.0 does not equal -0.0, but NaN equals NaN. The function `compare` is the
+/// total order of queries, in which these numbers tie.
 ///
-/// Only the recursive case and the largest case are boxed, so that decoding a document with plain values needs few
-/// allocations.
+/// Only the recursive case and the largest case are boxed (`indirect`), so that decoding a document with plain values
+/// needs few allocations.
 package enum Value: Sendable {
   case null
   case boolean(Bool)
@@ -24,11 +24,12 @@ package enum Value: Sendable {
   case map(Fields)
 }
 
-/// A `FieldValue.serverTimestamp()` that the backend has not resolved yet. Exists only in local views.
+/// A `FieldValue.serverTimestamp()` that the backend has not resolved yet. This value exists only in local views.
 package struct ServerTimestamp: Sendable {
-  /// The time of the write by this device's clock. It is the estimate of the value, and determines its order.
+  /// The time of the write by this device's clock. This time is the estimate of the value, and determines how the value
+  /// is ordered.
   package var localWriteTime: Timestamp
-  /// The field's previous value, for `ServerTimestampBehavior.previous`; never a server timestamp.
+  /// The field's previous value, which `ServerTimestampBehavior.previous` shows. It is never a server timestamp itself.
   package var previous: Value?
 
   package init(localWriteTime: Timestamp, previous: Value?) {
@@ -49,18 +50,18 @@ package struct GeoPoint: Hashable, Sendable {
 }
 
 extension Document {
-  /// The document's size in bytes by Firestore's accounting (PROTOCOL §3.10): the sizes of its name and fields, plus
-  /// 32.
+  /// The document's size in bytes by Firestore's accounting (PROTOCOL §3.10). It is the sum of the sizes of its name
+  /// and fields, plus 32.
   package var byteSize: Int { key.byteSize + (data?.fields.byteSize ?? 0) + 32 }
 }
 
 extension DocumentKey {
-  /// The accounted size of a name: the bytes of each segment plus 1, plus 16.
+  /// The accounted size of a name in bytes: for each segment its bytes plus 1, and 16 for the whole name.
   package var byteSize: Int { path.segments.reduce(16) { $0 + $1.utf8.count + 1 } }
 }
 
 extension Fields {
-  /// The accounted size of all entries, including names.
+  /// The accounted size of all entries in bytes, including their names.
   package var byteSize: Int { entries.reduce(0) { $0 + $1.name.utf8.count + 1 + $1.value.byteSize } }
 }
 
@@ -130,16 +131,16 @@ extension Value: Hashable {
   }
 
   /// Whether the backend treats the values as equal in filters and array transforms (PROTOCOL §3.2, §3.7). This is the
-  /// case if they tie in the total order: integer 1 equals double 1.0, and 0.0 equals -0.0, also inside maps and
-  /// arrays.
+  /// case if they tie in the total order: the integer 1 equals the double 1.0, and 0.0 equals -0.0, also inside maps
+  /// and arrays.
   package func equalsNumerically(_ other: Value) -> Bool { compare(other) == .equal }
 }
 
 extension Double {
-  /// Whether both are NaN, or the same number with the same sign of zero.
+  /// Whether both numbers are NaN, or both are equal and have the same sign of zero.
   fileprivate func isIdentical(to other: Double) -> Bool { identityBits == other.identityBits }
 
-  /// The bits, with a single representation for all NaNs.
+  /// The bits of the number, with a single representation for all NaNs.
   var identityBits: UInt64 { isNaN ? Double.nan.bitPattern : bitPattern }
 }
 
@@ -165,8 +166,9 @@ extension Fields: Hashable {
   }
 }
 
-/// A value of a BSON type. Newer clients write it as a map with one entry, which has a reserved name. This package
-/// treats it as that map, except that it has a separate rank in the total order (firebase-js-sdk, `TypeOrder`).
+/// A value of a BSON type. Newer clients write such a value as a map with one entry, whose name is reserved. This
+/// package treats the value as a map, except that it has a separate rank in the total order (firebase-js-sdk,
+/// `TypeOrder`).
 enum BSONValue {
   case minimumKey
   case timestamp(seconds: Int64, increment: Int64)
@@ -174,7 +176,7 @@ enum BSONValue {
   case objectID(String)
   case regularExpression(pattern: String, options: String)
   case maximumKey
-  /// A 32-bit integer, or a decimal as the nearest double.
+  /// A 32-bit integer, or a decimal number that is represented by the nearest double.
   case number(Value)
 
   init?(_ fields: Fields) {
@@ -201,8 +203,8 @@ enum BSONValue {
     }
   }
 
-  /// The rank in the total order, comparable with `Value.typeRank`. It may equal the rank of another type or lie
-  /// between two ranks.
+  /// The rank in the total order, comparable with `Value.typeRank`. It may be equal to the rank of another type, or lie
+  /// between the ranks of two other types.
   var typeRank: Int {
     switch self {
     case .minimumKey: 1
@@ -215,7 +217,7 @@ enum BSONValue {
     }
   }
 
-  /// The sort keys for values of the same type, the most significant first.
+  /// The sort keys of a value, to compare values of the same type. The most significant key comes first.
   var parts: [Value] {
     switch self {
     case .minimumKey, .maximumKey: []
@@ -231,7 +233,7 @@ enum BSONValue {
 extension Value {
   var bson: BSONValue? { if case .map(let fields) = self { BSONValue(fields) } else { nil } }
 
-  /// The name of the BSON type in pipelines; `nil` for a value of another type.
+  /// The name of the BSON type as used in pipelines; `nil` if the value has another type.
   package var bsonType: String? {
     switch bson {
     case .minimumKey?: "min_key"
@@ -246,7 +248,7 @@ extension Value {
     }
   }
 
-  /// The number that orders the value, including BSON types; `nil` for other types.
+  /// The number by which the value is ordered, also for BSON types; `nil` if the value is not a number.
   package var orderedNumber: Value? {
     switch self {
     case .integer, .double: self

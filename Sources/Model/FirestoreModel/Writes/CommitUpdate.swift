@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A backend's notification about commits: the changed collections, without any documents.
+/// A backend's notification about commits. It names the changed collections, but contains no documents.
 package enum CommitUpdate: Hashable, Sendable {
-  /// Any collection may have changed, so cached information must be refreshed. This is the first notification of a
-  /// stream.
+  /// Any collection may have changed, so information about collections must be refreshed. The first notification of a
+  /// stream is always this one.
   case everything
   /// The collections that changed since the previous notification, without duplicates, sorted by path.
   case collections([CollectionNotice])
 }
 
-/// The numbers of documents in one collection that commits created, deleted and changed. A document that was written
-/// several times counts each time.
+/// The numbers of documents in one collection that commits created, deleted and changed. If a document was written
+/// several times, each time counts.
 package struct CollectionNotice: Hashable, Sendable {
   package var collection: ResourcePath
   package var created: Int
@@ -24,6 +24,6 @@ package struct CollectionNotice: Hashable, Sendable {
     self.changed = changed
   }
 
-  /// Whether documents were created or deleted.
+  /// Whether the document count may have changed, because documents were created or deleted.
   package var changesCount: Bool { created > 0 || deleted > 0 }
 }

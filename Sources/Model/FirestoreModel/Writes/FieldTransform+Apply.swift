@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension FieldTransform.Operation {
-  /// The transform's result on this device, before the backend responds. Array elements use strict equality.
+  /// The transform's result on this device, before the backend responds. Array elements are compared by strict
+  /// equality.
   package func localResult(previous: Value?, at localWriteTime: Timestamp) -> Value {
     switch self {
     case .serverTimestamp:
@@ -13,8 +14,8 @@ extension FieldTransform.Operation {
     }
   }
 
-  /// The transform's result at the backend, where equality is numeric (PROTOCOL §3.2).
-  /// - Parameter time: the request's time, for `serverTimestamp`.
+  /// The transform's result at the backend, where array elements are compared by numeric equality (PROTOCOL §3.2).
+  /// - Parameter time: the time of the request, which `serverTimestamp` uses.
   package func backendResult(previous: Value?, at time: Timestamp) -> Value {
     if case .serverTimestamp = self { return .timestamp(time) }
     return result(previous: previous, .numeric)
@@ -59,8 +60,8 @@ extension Value {
     }
   }
 
-  /// The sum of two numbers. Integers saturate. If one number is a double, the sum is a double. A previous value that
-  /// is not a number is ignored.
+  /// The sum of two numbers. Integers saturate. If one number is a double, the sum is a double. If the previous value
+  /// is not a number, it is ignored.
   fileprivate static func sum(_ previous: Value?, _ operand: Value) -> Value {
     if case .integer(let left)? = previous, case .integer(let right) = operand {
       let (sum, overflow) = left.addingReportingOverflow(right)
@@ -70,7 +71,8 @@ extension Value {
     return .double(left + right)
   }
 
-  /// The smaller (`.ascending`) or larger of two numbers; the stored number if they tie; NaN if one of them is NaN.
+  /// The smaller of two numbers for `.ascending`, otherwise the larger one. If the numbers tie, the stored number. NaN
+  /// if one of them is NaN.
   fileprivate static func extreme(_ previous: Value?, _ operand: Value, keeping order: Ordering) -> Value {
     guard let previous, let left = previous.doubleValue, let right = operand.doubleValue else { return operand }
     if left.isNaN || right.isNaN { return .double(.nan) }
@@ -78,19 +80,20 @@ extension Value {
   }
 }
 
-/// A set of values with the equality of array transforms. Lookups do not compare every pair of values.
+/// A set of values, which are compared in the way that array transforms require. Lookups do not have to compare every
+/// pair of values.
 struct ValueSet {
-  /// The equality of values.
+  /// Determines how values are compared.
   enum Equality {
-    /// The client's equality.
+    /// Strict equality, which the client uses.
     case strict
-    /// The backend's equality, which compares numbers by value at any depth (PROTOCOL §3.2).
+    /// Numeric equality, which the backend uses. Numbers are compared by value at any depth (PROTOCOL §3.2).
     case numeric
   }
 
   private enum Content {
     case strict(Set<Value>)
-    /// Encodings of the values, which are equal if the values tie in the total order.
+    /// Encodings of the values. Two encodings are equal if the values tie in the total order.
     case numeric(Set<[UInt8]>)
   }
 
@@ -134,7 +137,7 @@ struct ValueSet {
 }
 
 extension FieldTransform.Operation {
-  /// The elements, followed by the operands that are not among them, without duplicate operands.
+  /// The elements, followed by those operands that are not among them. Each operand is added only once.
   static func union(_ elements: [Value], _ operands: [Value], _ equality: ValueSet.Equality) -> [Value] {
     var present = ValueSet(elements, equality)
     return elements + operands.filter { present.insert($0) }

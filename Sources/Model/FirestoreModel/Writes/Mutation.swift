@@ -5,17 +5,17 @@ package struct Mutation: Equatable, Sendable {
   package enum Operation: Equatable, Sendable {
     /// Replaces the document.
     case set(Fields)
-    /// Sets the masked paths to the values in the fields. Deletes masked paths without a value in the fields.
+    /// Sets the masked paths to the values in the fields. Deletes the masked paths that have no value in the fields.
     case patch(Fields, FieldMask)
     case delete
-    /// Changes nothing and only checks the precondition. Not for the offline queue.
+    /// Changes nothing and only checks the precondition. Must not be added to the offline queue.
     case verify
   }
 
   package var key: DocumentKey
   package var operation: Operation
   package var precondition: Precondition
-  /// The transforms, applied after the operation, in order.
+  /// The transforms, which are applied in order after the operation.
   package var transforms: [FieldTransform]
 
   package init(
@@ -45,7 +45,7 @@ package struct FieldMask: Hashable, Sendable {
   package func covers(_ path: FieldPath) -> Bool { paths.contains { $0.isPrefix(of: path) } }
 }
 
-/// A change to one field that depends on the field's value at the backend.
+/// A change of one field that depends on the value that the field has at the backend.
 package struct FieldTransform: Equatable, Sendable {
   package enum Operation: Equatable, Sendable {
     case serverTimestamp
@@ -67,7 +67,7 @@ package struct FieldTransform: Equatable, Sendable {
 
 /// The backend's response to one mutation of a commit.
 package struct MutationResult: Sendable {
-  /// The document's version after the commit; the commit time for a delete.
+  /// The document's version after the commit. For a delete, the commit time.
   package var version: SnapshotVersion
   /// The results, one value for each transform. The value is `null` for array transforms.
   package var transformResults: [Value]
@@ -78,7 +78,7 @@ package struct MutationResult: Sendable {
   }
 }
 
-/// The id of a batch in the write queue; batches leave the queue in this order (S4).
+/// The id of a batch in the write queue. Batches leave the queue in the order of their ids (S4).
 package struct BatchID: Hashable, Comparable, Sendable, CustomStringConvertible {
   package let rawValue: Int64
   package init(_ rawValue: Int64) { self.rawValue = rawValue }
@@ -89,13 +89,14 @@ package struct BatchID: Hashable, Comparable, Sendable, CustomStringConvertible 
 /// Mutations that were written together and are committed atomically.
 package struct MutationBatch: Sendable {
   package var id: BatchID
-  /// The number of the cache session that created the batch. After a cache is restored to an earlier state, batch ids
-  /// may repeat, but generations do not.
+  /// The number of the cache session that created the batch. If a cache is restored to an earlier state, batch ids may
+  /// be used again, but generations are not.
   package var generation: Int64
-  /// The time of the write on this device's clock.
+  /// The time of the write, by this device's clock.
   package var localWriteTime: Timestamp
-  /// Patches with the values that non-idempotent transforms (increments) were originally applied to. With them, the
-  /// local view does not change when the backend's value arrives before the acknowledgement. They are never sent.
+  /// Patches that contain the values to which non-idempotent transforms (increments) were originally applied. Because
+  /// of these patches, the local view does not change if the backend's value arrives before the acknowledgement. They
+  /// are never sent to the backend.
   package var baseMutations: [Mutation]
   package var mutations: [Mutation]
 
@@ -113,9 +114,9 @@ package struct MutationBatch: Sendable {
   package var keys: Set<DocumentKey> { Set(mutations.map(\.key)) }
 }
 
-/// The fields that pending mutations changed.
+/// The fields that pending mutations have changed.
 package enum MutatedFields: Hashable, Sendable {
-  /// All fields, because a set or a delete is among the mutations.
+  /// All fields, because the mutations include a set or a delete.
   case all
   case some(FieldMask)
 
@@ -140,14 +141,14 @@ extension Precondition {
 }
 
 extension Mutation {
-  /// Applies the mutation for the local view before the backend responds (SDK: applyToLocalView).
+  /// Applies the mutation to the local view before the backend responds (SDK: applyToLocalView).
   ///
-  /// A document with visible local writes has no version (spec data: version 0).
+  /// A document with visible local writes has no version (version 0 in the data of the spec tests).
   /// - Parameters:
-  ///   - document: the document so far. Becomes `.local` if the mutation takes effect. Remains unchanged if the
-  ///     precondition does not hold.
+  ///   - document: the document to change. It becomes `.local` if the mutation takes effect, and remains unchanged if
+  ///     the precondition does not hold.
   ///   - previousMask: the fields that earlier pending mutations changed.
-  /// - Returns: the fields changed so far, including those changed by this mutation.
+  /// - Returns: all fields that pending mutations have changed so far, including this mutation.
   package func applyLocally(
     to document: inout Document, previousMask: MutatedFields, at localWriteTime: Timestamp
   ) -> MutatedFields {
@@ -174,9 +175,9 @@ extension Mutation {
   }
 
   /// Applies the transforms to the result of the operation and of earlier transforms, as the backend does. For example,
-  /// an increment in a set starts from no value. (SDKs use the value before the mutation, and therefore show a wrong
-  /// value for an increment in a set until the backend's version arrives.) Only a server timestamp stores the value
-  /// before the mutation.
+  /// an increment in a set starts without a previous value. (The SDKs start from the value before the mutation. Until
+  /// the backend's version arrives, they therefore show a wrong value for an increment in a set.) Only a server
+  /// timestamp uses the value before the mutation, which it stores.
   private func transformed(_ fields: Fields, before: DocumentData?, at localWriteTime: Timestamp) -> Fields {
     var result = fields
     for transform in transforms {
@@ -186,11 +187,12 @@ extension Mutation {
     return result
   }
 
-  /// The patch with the values that non-idempotent transforms (increments) are now applied to. With it, the local view
-  /// does not change when the backend's value arrives before the acknowledgement (SDK: extractTransformBaseValue).
+  /// The patch that contains the values to which non-idempotent transforms (increments) are now applied. Because of
+  /// this patch, the local view does not change if the backend's value arrives before the acknowledgement (SDK:
+  /// extractTransformBaseValue).
   /// - Returns: `nil` if every transform can be repeated with the same result. This includes the transforms of a set,
-  ///   which only depend on the set. Also `nil` for a patch that may have no effect on an existing document, because
-  ///   the base mutation would still change the document.
+  ///   which depend only on the set. Also `nil` for a patch that may have no effect on an existing document, because
+  ///   its base mutation would change the document nevertheless.
   package func baseMutation(for document: Document) -> Mutation? {
     guard case .patch = operation, precondition == .none || precondition == .exists(true) else { return nil }
     var base = Fields()
@@ -207,8 +209,8 @@ extension Mutation {
 
   /// The single mutation that turns the remote document into `document` (SDK: calculateOverlayMutation).
   ///
-  /// Unlike in the SDKs, a patch without fields is also an overlay: it may have created the document, and it marks the
-  /// document as pending.
+  /// In contrast to the SDKs, a patch without fields is also an overlay, because the patch may have created the
+  /// document and marks it as pending.
   /// - Returns: `nil` if no pending mutation takes effect.
   package static func overlay(of document: Document, changing mask: MutatedFields) -> Mutation? {
     guard document.hasLocalMutations else { return nil }
@@ -244,7 +246,7 @@ extension Document {
 
 extension Mutation {
   /// Applies the acknowledged mutation to the remote document (SDK: applyToRemoteDocument). The result is `.committed`
-  /// until the backend's version arrives. The result of a patch of an unknown document is `.unknown`.
+  /// until the backend's version arrives. If a patch applies to an unknown document, the result is `.unknown`.
   package func applyAcknowledged(_ result: MutationResult, to document: inout Document) {
     let existed = document.exists
     switch operation {
@@ -281,7 +283,7 @@ extension Mutation {
     return fields
   }
 
-  /// The value that a transform has at the backend.
+  /// The value that a transform produces at the backend.
   private func result(of index: Int, over previous: Value?, by result: MutationResult) -> Value {
     let operation = transforms[index].operation
     let answered = index < result.transformResults.count ? result.transformResults[index] : nil
@@ -297,7 +299,7 @@ extension Mutation {
 }
 
 extension DocumentData? {
-  /// The data after a patch and its transforms, encoded.
+  /// The encoded data after a patch and its transforms.
   fileprivate func patched(
     with fields: Fields, at mask: FieldMask, _ transforms: [FieldTransform], result: (Int, Value?) -> Value
   ) -> DocumentData {

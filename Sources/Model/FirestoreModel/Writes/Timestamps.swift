@@ -4,7 +4,7 @@
 // is made, so that listeners receive the same value before and after the acknowledgement.
 
 extension Mutation {
-  /// The mutation with every timestamp truncated to microseconds.
+  /// A copy of the mutation in which every timestamp is truncated to microseconds.
   package var truncatingTimestamps: Mutation {
     var mutation = self
     switch operation {
@@ -24,7 +24,7 @@ extension Mutation {
 }
 
 extension Fields {
-  /// The fields with every timestamp truncated to microseconds.
+  /// A copy of the fields in which every timestamp is truncated to microseconds.
   package var truncatingTimestamps: Fields {
     if arePlain { return self }
     var fields = self
@@ -38,7 +38,7 @@ extension Fields {
 extension Value {
   fileprivate var truncated: Value { cut ?? self }
 
-  /// The value with truncated timestamps; `nil` if nothing must be truncated.
+  /// A copy of the value with truncated timestamps; `nil` if no timestamp has to be truncated.
   fileprivate var cut: Value? {
     switch self {
     case .timestamp(let time):

@@ -6,7 +6,7 @@ package enum WriteLimit {
   package static let depth = 20
   /// The maximum size in bytes of a string, a byte string, or a whole field.
   package static let valueBytes = 1_048_487
-  /// The maximum size of a document in bytes, by Firestore's accounting.
+  /// The maximum size in bytes of a document, by Firestore's accounting.
   package static let documentBytes = 1_048_576
   package static let vectorDimensions = 2048
   /// The maximum number of transforms in one write. Firestore counts all transforms of a document in a commit together.
@@ -15,7 +15,7 @@ package enum WriteLimit {
 
 extension Fields {
   /// Checks user data as the backend does: names, nesting, ranges and sizes.
-  /// - Throws: `invalid-argument` with the field and the reason.
+  /// - Throws: `invalid-argument`, with the field and the reason.
   package func validateForWrite() throws(ModelError) {
     try validate(in: nil, depth: 0)
   }
@@ -42,12 +42,12 @@ extension Fields {
 }
 
 extension Value {
-  /// Checks one value to be stored at `path`, like `Fields.validateForWrite`.
+  /// Checks one value that will be stored at `path`, as `Fields.validateForWrite` does.
   package func validateForWrite(at path: FieldPath) throws(ModelError) {
     try validate(at: path, depth: 0, isInArray: false)
   }
 
-  /// Whether the value is valid at any position.
+  /// Whether the value is valid regardless of its position.
   fileprivate var isPlainAndShort: Bool {
     switch self {
     case .null, .boolean, .integer, .double: true
@@ -98,8 +98,8 @@ extension Value {
 }
 
 extension Mutation {
-  /// Checks the parts of the write that do not depend on the stored document: its path, fields, mask and transforms,
-  /// and the size of a whole document.
+  /// Checks the parts of the write that do not depend on the stored document: its path, fields, mask and transforms. If
+  /// the write contains the whole document, also checks the document's size.
   /// - Throws: `invalid-argument` with the reason.
   package func validateForWrite() throws(ModelError) {
     _ = try ResourcePath(validating: key.path.text)
@@ -147,7 +147,7 @@ extension FieldTransform {
 }
 
 extension Document {
-  /// Checks the size of a document.
+  /// Checks that a document does not exceed the size limit.
   /// - Throws: `invalid-argument` if the document exceeds 1 MiB by Firestore's accounting.
   package func validateSize() throws(ModelError) {
     let size = byteSize
@@ -168,8 +168,9 @@ extension FieldPath {
 }
 
 extension Mutation {
-  /// Checks that all references refer to documents in one database.
-  /// - Throws: `invalid-argument` for a reference to another database, which clients cannot follow.
+  /// Checks that all references refer to documents in the given database.
+  /// - Throws: `invalid-argument` if a reference is to another database, because clients cannot follow such a
+  ///   reference.
   package func checkReferences(stayIn database: DatabaseID) throws(ModelError) {
     switch operation {
     case .set(let fields), .patch(let fields, _):

@@ -4,9 +4,9 @@ import Foundation
 import TransportSecurity
 
 extension Credentials {
-  /// The application default credentials, as Google's clients find them: the named file, else the file in
-  /// `GOOGLE_APPLICATION_CREDENTIALS`, else gcloud's file, else the machine's metadata server. The search happens at
-  /// the first call, and again after a rejection.
+  /// The application default credentials, which are found in the same way as by Google's clients. The first of these
+  /// that exists is used: the given file, the file that `GOOGLE_APPLICATION_CREDENTIALS` names, gcloud's file, the
+  /// machine's metadata server. The search happens at the first call, and again after a rejection.
   package static func application(
     file: String? = nil, environment: [String: String], now: @escaping @Sendable () -> Timestamp
   ) -> Credentials {
@@ -17,7 +17,7 @@ extension Credentials {
     }
   }
 
-  /// The secret of a server's administrator, as in `hearth serve --admin-secret`.
+  /// The secret of a server's administrator, as given to `hearth serve --admin-secret`.
   package static func secret(file: String) -> Credentials {
     Credentials(now: { Timestamp(seconds: 0) }) { () throws(RPCStatus) in
       let text = String(decoding: try read(file), as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
@@ -30,7 +30,7 @@ extension Credentials {
     }
   }
 
-  /// The project of a service account's key.
+  /// The id of the project to which a service account's key belongs.
   package static func project(file: String?, environment: [String: String]) -> String? {
     guard let file = keyFile(file, environment), let data = FileManager.default.contents(atPath: file) else {
       return nil
@@ -94,7 +94,7 @@ extension Credentials {
   }
 }
 
-/// The fields, with the names that the file uses.
+/// The fields of a credentials file, under the names that the file uses.
 private struct CredentialsFile: Decodable {
   var type: String
   var project_id: String?
@@ -107,7 +107,7 @@ private struct CredentialsFile: Decodable {
   var token_uri: String?
 }
 
-/// The metadata server of a Google machine. It grants tokens for the machine's service account.
+/// The metadata server of a machine at Google, which grants tokens for the machine's service account.
 enum MetadataServer {
   static let host = "metadata.google.internal"
   private static let path = "/computeMetadata/v1/instance/service-accounts/default/token"
@@ -141,11 +141,12 @@ enum MetadataServer {
   }
 }
 
-/// The key of a service account. It signs tokens locally, and Google's APIs accept them in place of fetched tokens.
+/// The key of a service account, which signs tokens locally. Google's APIs accept these tokens in place of fetched
+/// ones.
 struct ServiceAccountKey: Sendable {
-  /// The audience of a token for Google's Firestore.
+  /// The audience of a token that is meant for Google's Firestore.
   static let audience = "https://firestore.googleapis.com/"
-  /// The lifetime of a token in seconds. Google rejects longer lifetimes.
+  /// The lifetime of a token in seconds. Google rejects tokens with a longer lifetime.
   static let lifetime: Int64 = 3600
 
   let email: String
@@ -153,7 +154,7 @@ struct ServiceAccountKey: Sendable {
   private let key: RSAKey
 
   /// Reads a key.
-  /// - Throws: `unauthenticated` for a key that is not RSA in PEM.
+  /// - Throws: `unauthenticated` if the key is not an RSA key in PEM format.
   init(email: String, keyID: String?, pem: Secret, file: String) throws(RPCStatus) {
     guard let key = RSAKey(pem: pem.revealed) else {
       throw RPCStatus(
@@ -165,10 +166,10 @@ struct ServiceAccountKey: Sendable {
     self.key = key
   }
 
-  /// Creates a JSON Web Token (RFC 7519), signed with RS256.
+  /// Creates a JSON Web Token (RFC 7519) that is signed with RS256.
   /// - Parameters:
-  ///   - audience: the only server that should accept the token.
-  ///   - now: seconds since 1970.
+  ///   - audience: the server that should accept the token; other servers reject it.
+  ///   - now: the current time, in seconds since 1970.
   func token(for audience: String, at now: Int64) throws(RPCStatus) -> AccessToken {
     let expiry = now + Self.lifetime
     let encoder = JSONEncoder()
@@ -198,14 +199,15 @@ struct ServiceAccountKey: Sendable {
 }
 
 extension Data {
-  /// The base64url text (RFC 4648 §5) without padding.
+  /// The bytes as base64url text (RFC 4648 §5) without padding.
   fileprivate var base64URL: String {
     base64EncodedString().replacingOccurrences(of: "+", with: "-").replacingOccurrences(of: "/", with: "_")
       .replacingOccurrences(of: "=", with: "")
   }
 }
 
-/// The credentials that `gcloud auth application-default login` stores: a token that is exchanged for short-lived ones.
+/// The credentials that `gcloud auth application-default login` stores. They contain a token that is exchanged for
+/// short-lived ones.
 struct AuthorizedUser: Sendable {
   static let tokenURL = "https://oauth2.googleapis.com/token"
 
@@ -255,7 +257,7 @@ struct AuthorizedUser: Sendable {
   }
 }
 
-/// The response that grants a token.
+/// The response to a request for a token.
 struct TokenResponse: Decodable {
   var access_token: String
   var expires_in: Int64

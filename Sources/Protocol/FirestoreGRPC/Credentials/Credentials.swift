@@ -11,7 +11,7 @@ package final class Credentials: Sendable {
     case metadataServer(HTTPURL)
     case user(UserAuthorization)
 
-    /// Whether the source grants tokens without an audience. Such tokens are valid for more than one server.
+    /// Whether the source grants tokens without an audience, which are valid for more than one server.
     var isAccessToken: Bool {
       switch self {
       case .authorizedUser, .metadataServer: true
@@ -22,14 +22,15 @@ package final class Credentials: Sendable {
   }
 
   private struct State {
-    /// The source; `nil` until it is found. Reset after a rejection, since the file may have been replaced.
+    /// The source of tokens; `nil` until it is found. It is reset after a rejection, because the file may have been
+    /// replaced.
     var source: Source?
     var token: AccessToken?
-    /// The audience of the current token; `nil` if it has none.
+    /// The audience of the current token; `nil` if the token has none.
     var audience: String?
   }
 
-  /// Whether these are the emulators' administrator credentials, which are not secret.
+  /// Whether these are the administrator credentials of emulators, which are not secret.
   package let isEmulatorOwner: Bool
   private let find: @Sendable () throws(RPCStatus) -> Source
   private let now: @Sendable () -> Timestamp
@@ -44,25 +45,25 @@ package final class Credentials: Sendable {
     self.now = now
   }
 
-  /// The emulators' administrator credentials, which bypass security rules.
+  /// The administrator credentials of emulators, which bypass security rules.
   package static let emulatorOwner = Credentials.fixed(Secret("owner"))
 
-  /// The credentials of an app's user.
+  /// The credentials that represent an app's user.
   package static func user(_ user: UserAuthorization) -> Credentials {
     Credentials(now: { Timestamp(seconds: 0) }) { .user(user) }
   }
 
-  /// Credentials with a fixed token, which is never renewed.
+  /// Credentials with a fixed token, which Hearth never renews.
   package static func fixed(_ token: Secret) -> Credentials {
     Credentials(isEmulatorOwner: token.revealed == "owner", now: { Timestamp(seconds: 0) }) { .fixed(token) }
   }
 
-  /// Whether a rejected token can be replaced.
+  /// Whether a token that was rejected can be replaced.
   var canRefresh: Bool {
     if case .fixed? = state.withLock({ $0.source }) { false } else { true }
   }
 
-  /// Drops the token, so that the next call gets a new one. A fixed token remains.
+  /// Drops the token, so that the next call gets a new one. A fixed token is kept.
   func forgetToken() {
     state.withLock { state in
       switch state.source {
@@ -74,7 +75,7 @@ package final class Credentials: Sendable {
   }
 
   /// Finds the credentials now instead of at the first call.
-  /// - Throws: `unauthenticated`; the error names the file and the mistake in it.
+  /// - Throws: `unauthenticated`, naming the file and the mistake in it.
   package func check() throws(RPCStatus) { _ = try source() }
 
   private func source() throws(RPCStatus) -> Source {
@@ -84,8 +85,8 @@ package final class Credentials: Sendable {
     return source
   }
 
-  /// The reason why credentials of any source must not be sent to an endpoint; `nil` if they may be sent. A token sent
-  /// without TLS can be intercepted.
+  /// The reason why no credentials, whatever their source, may be sent to an endpoint; `nil` if they may be sent. A
+  /// token that is sent without TLS can be intercepted.
   package func refusal(at endpoint: Endpoint) -> RPCStatus? {
     if isEmulatorOwner || endpoint.isTLS { return nil }
     return RPCStatus(
@@ -94,14 +95,14 @@ package final class Credentials: Sendable {
         + "Use TLS (isSSLEnabled), declare it as an emulator (useEmulator), or set allowsInsecureCredentials.")
   }
 
-  /// The value `Bearer …` of the header for calls to an endpoint. Uses the last token while it is valid. If there is
-  /// none, two concurrent calls may both fetch a token, and either one is cached.
+  /// The header value `Bearer …` for calls to an endpoint. Uses the last token while it is valid. If there is no valid
+  /// token, two concurrent calls may both fetch one, and either token is cached.
   ///
-  /// A service account's self-signed token is valid only for that endpoint. An access token of a user or a machine is
-  /// valid for all Google servers that they may use, so it is sent only to Google.
-  /// - Parameter isTrusting: whether to send the token to any endpoint, even without TLS.
-  /// - Returns: the value; `nil` if no user of the app is signed in.
-  /// - Throws: `failed-precondition` for credentials that must not be sent to the endpoint.
+  /// A token that a service account signs itself is valid only for the given endpoint. An access token of a user or a
+  /// machine is valid for all Google servers that the user or machine may use, so Hearth sends it only to Google.
+  /// - Parameter isTrusting: whether to send the token to any endpoint, even if the connection has no TLS.
+  /// - Returns: the header's value; `nil` if no user of the app is signed in.
+  /// - Throws: `failed-precondition` if the credentials must not be sent to the endpoint.
   package func authorization(for endpoint: Endpoint, isTrusting: Bool = false) async throws(RPCStatus) -> String? {
     if !isTrusting, let refusal = refusal(at: endpoint) { throw refusal }
     let isFirestore = endpoint.isGoogle && endpoint.host != AdministrationCall.rulesHost
@@ -135,7 +136,7 @@ package final class Credentials: Sendable {
     }
   }
 
-  /// A sentence that tells a user whose token was rejected what to do.
+  /// A sentence that tells users what to do if their token was rejected.
   var remedy: String {
     switch state.withLock({ $0.source }) {
     case .fixed where isEmulatorOwner:
@@ -166,9 +167,9 @@ extension Credentials: CustomStringConvertible {
   }
 }
 
-/// A secret text. Descriptions, dumps and interpolations do not show it.
+/// A secret text. It does not appear in descriptions, dumps and string interpolations.
 package struct Secret: Hashable, Sendable {
-  /// The secret text. Pass it only to the server that it is for.
+  /// The secret text itself. Pass it only to the server that it is meant for.
   let revealed: String
 
   package init(_ text: String) { revealed = text }
@@ -180,16 +181,17 @@ extension Secret: CustomStringConvertible, CustomDebugStringConvertible, CustomR
   package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// A token that proves the caller's identity, and its expiry.
+/// A token that proves the caller's identity, and the time at which it expires.
 struct AccessToken: Hashable, Sendable {
   var secret: Secret
-  /// The expiry in seconds since 1970; `nil` for a token that does not expire.
+  /// The expiry in seconds since 1970; `nil` if the token does not expire.
   var expiry: Int64?
 
-  /// The time in seconds before the expiry at which a token counts as expired, so that it does not expire in transit.
+  /// The number of seconds before its expiry at which a token counts as expired, so that it does not expire on the way
+  /// to the server.
   static let margin: Int64 = 300
 
   /// Whether the token is still usable.
-  /// - Parameter now: seconds since 1970.
+  /// - Parameter now: the current time, in seconds since 1970.
   func isUsable(at now: Int64) -> Bool { expiry.map { now < $0 - Self.margin } ?? true }
 }

@@ -26,7 +26,7 @@ struct HTTPURL: Hashable, Sendable {
     path = slash == rest.endIndex ? "/" : String(rest[slash...])
   }
 
-  /// The text with all characters except unreserved ones encoded as `%XX`.
+  /// The text in which all characters except unreserved ones are encoded as `%XX`.
   static func formEncoded(_ text: String) -> String {
     RequestHeads.percentEncoded(text).split(separator: "/", omittingEmptySubsequences: false).joined(separator: "%2F")
   }
@@ -37,8 +37,9 @@ struct HTTPResponse: Sendable {
   var body: [UInt8]
 }
 
-/// One HTTP request on a separate connection. This is enough to fetch a token once an hour. A client library with pools
-/// and redirects would be the package's largest dependency. Foundation's client would add a second TLS implementation.
+/// One HTTP request on a separate connection. This type is sufficient to fetch a token once an hour. In contrast, a
+/// client library with pools and redirects would be the package's largest dependency, and Foundation's client would add
+/// a second TLS implementation.
 struct HTTPRequest: Sendable {
   private static let timeout = TimeAmount.seconds(10)
   private static let bodyLimit = 1 << 20
@@ -53,14 +54,14 @@ struct HTTPRequest: Sendable {
   var url: HTTPURL
   var headers: [(String, String)] = []
   var body = ""
-  /// A PEM file with the certificates to trust in place of the system's.
+  /// The path of a PEM file with the certificates to trust in place of the system's; `nil` for the system's.
   var trustRoots: String?
-  /// The purpose of the request, for the error if there is no response: the host "cannot …".
+  /// The purpose of the request. It completes the error text "HOST cannot …" if there is no response.
   var purpose = "issue a token"
 
-  /// Sends the request and returns the response. The timeout is measured on the event loop, so a delayed task does not
-  /// count as a server timeout.
-  /// - Throws: `unavailable`, with the host, if there is no response within ten seconds.
+  /// Sends the request and returns the response. The timeout is measured on the event loop, so that a delayed task is
+  /// not mistaken for a server timeout.
+  /// - Throws: `unavailable`, with the host, if no response arrives within ten seconds.
   func perform() async throws(RPCStatus) -> HTTPResponse {
     let exchange = HTTPExchange(parts, on: MultiThreadedEventLoopGroup.singleton.next())
     do {

@@ -3,15 +3,15 @@ package import FirestoreModel
 import Synchronization
 
 /// Gets a token of Firebase App Check.
-/// - Parameter forcingRefresh: whether the last token was rejected.
+/// - Parameter forcingRefresh: whether the server rejected the last token, so that a new token is required.
 package typealias AppCheckToken = @Sendable (_ forcingRefresh: Bool) async throws(RPCStatus) -> String
 
-/// The user of a client; all calls are made as this user. While the user changes, calls wait until the client has
-/// processed the change. So no write of one user is sent as another user.
+/// The user on whose behalf a client makes all calls. While the user changes, calls wait until the client has processed
+/// the change. Therefore no user's write is sent on behalf of another user.
 package final class UserAuthorization: Sendable {
   /// Gets a token for the user.
-  /// - Parameter forcingRefresh: whether the last token was rejected.
-  /// - Returns: a token of Firebase Authentication; `nil` if no user is signed in.
+  /// - Parameter forcingRefresh: whether the server rejected the last token, so that a new token is required.
+  /// - Returns: a Firebase Authentication token; `nil` if no user is signed in.
   package typealias Token = @Sendable (_ forcingRefresh: Bool) async throws(RPCStatus) -> String?
 
   private struct State {
@@ -28,21 +28,21 @@ package final class UserAuthorization: Sendable {
 
   /// Creates the authorization of a client.
   /// - Parameters:
-  ///   - user: the client's initial user.
-  ///   - current: returns the signed-in user.
+  ///   - user: the user at the time when the client opens.
+  ///   - current: returns the id of the currently signed-in user.
   package init(user: String?, current: @escaping @Sendable () -> String?, token: @escaping Token) {
     state = Mutex(State(user: user))
     self.current = current
     self.token = token
   }
 
-  /// The user of all calls; `nil` if no user is signed in.
+  /// The user on whose behalf all calls are made; `nil` if no user is signed in.
   package var user: String? { state.withLock { $0.user } }
 
-  /// Starts a user change. Calls wait until it ends.
+  /// Starts a change of the user. Calls wait until the change ends.
   package func beginChange() { state.withLock { $0.changes += 1 } }
 
-  /// Ends a user change, after the client has processed it. Calls are then made as this user.
+  /// Ends a change of the user, which the client has now processed. Calls are then made on behalf of the new user.
   package func endChange(to user: String?) {
     let waiting = state.withLock { state in
       (state.user, state.needsRefresh) = (user, false)
@@ -57,7 +57,7 @@ package final class UserAuthorization: Sendable {
   /// Makes the next call request a new token.
   func forgetToken() { state.withLock { $0.needsRefresh = true } }
 
-  /// The value `Bearer …` of the header; `nil` if no user is signed in.
+  /// The header value `Bearer …`; `nil` if no user is signed in.
   /// - Throws: `unavailable` if another user has just signed in and the client has not been notified yet.
   package func authorization() async throws(RPCStatus) -> String? {
     await settle()

@@ -2,8 +2,8 @@
 import HTTP2Frames
 import NIOCore
 
-/// One HTTP/2 connection with its calls. Handles the peer's settings, keepalive pings, GOAWAY, and closing after a
-/// minute without calls. Used on the connection's thread.
+/// One HTTP/2 connection with its calls. Handles the peer's settings, keepalive pings and GOAWAY, and closes the
+/// connection after a minute without calls. Must be used on the connection's thread.
 final class CallConnection: FrameConnectionOwner {
   private static let idleTime = TimeAmount.minutes(1)
   private static let secondLook = TimeAmount.milliseconds(50)
@@ -18,7 +18,7 @@ final class CallConnection: FrameConnectionOwner {
   private let keepalive: Connection.Keepalive
   private let greeted: EventLoopPromise<Void>
   private var hasGreeted = false
-  /// Called when no more calls may start.
+  /// Called when no more calls may start on the connection.
   private var onRetirement: @Sendable () -> Void = {}
   private var timer: Scheduled<Void>?
   private var idleTimer: Scheduled<Void>?
@@ -26,7 +26,7 @@ final class CallConnection: FrameConnectionOwner {
   /// The reason why the connection has ended or is ending; `nil` while it is open.
   private var failure: TransportFailure?
   private(set) var isRetired = false
-  /// The calls that wait until the peer accepts more calls.
+  /// The calls that are waiting until the peer accepts more calls.
   private var beginning: CircularBuffer<ResponseStream> = []
 
   init(_ heads: RequestHeads, _ keepalive: Connection.Keepalive, on loop: any EventLoop) {
@@ -71,8 +71,8 @@ final class CallConnection: FrameConnectionOwner {
 
   private var hasCalls: Bool { !frames.ends.isEmpty || !beginning.isEmpty }
 
-  /// Starts a call, or queues it until the peer accepts more calls.
-  /// - Parameter message: the whole request; `nil` for a request that is sent in pieces.
+  /// Starts a call. If the peer does not accept more calls yet, queues it.
+  /// - Parameter message: the whole request; `nil` if the request is sent in pieces.
   /// - Throws: `notTaken` if the connection accepts no more calls.
   func begin(_ head: RequestHead, _ message: [UInt8]?) throws(TransportFailure) -> CallStream {
     if frames.isWornOut { retire() }
@@ -95,7 +95,7 @@ final class CallConnection: FrameConnectionOwner {
     while frames.takesStream, let stream = beginning.popFirst() { stream.begin(on: frames) }
   }
 
-  /// Starts the next queued call when one has ended.
+  /// Starts the next queued call, because another call has ended.
   func callEnded(_ stream: ResponseStream) {
     if !beginning.isEmpty {
       beginning.removeAll { $0 === stream }
@@ -106,7 +106,7 @@ final class CallConnection: FrameConnectionOwner {
     if isRetired { frames.close() }
   }
 
-  /// Checks periodically whether the connection is idle. This is cheaper than a check after each call.
+  /// Checks periodically whether the connection is idle. A periodic check costs less than a check after each call.
   private func watchUse(in time: TimeAmount) {
     idleTimer = loop.assumeIsolated().scheduleTask(in: time) { [weak self] in
       guard let self, !frames.isClosed else { return }
@@ -115,7 +115,7 @@ final class CallConnection: FrameConnectionOwner {
     }
   }
 
-  /// Closes the connection after the current calls.
+  /// Closes the connection when the current calls have ended.
   func retire() {
     if isRetired { return }
     isRetired = true
@@ -134,8 +134,8 @@ final class CallConnection: FrameConnectionOwner {
 
   // MARK: Signs of life
 
-  /// Closes the connection unless bytes arrive within the keepalive timeout. Also used for new connections, which a
-  /// proxy in front of a dead server may have accepted.
+  /// Closes the connection unless bytes arrive within the keepalive timeout. Also used for new connections, because a
+  /// proxy may have accepted them although the server is dead.
   private func expectSign(since asked: NIODeadline) {
     schedule(in: TimeAmount(keepalive.timeout)) { connection in
       if connection.signs.came(since: asked) { return connection.watch() }
@@ -186,22 +186,23 @@ final class CallConnection: FrameConnectionOwner {
     for end in connection.ends.values { (end.owner as? ResponseStream)?.end(failure) }
   }
 
-  /// Does nothing, since a server starts no streams.
+  /// Does nothing, because a server starts no streams.
   func open(_ end: StreamEnd, _ block: HeaderBlock, isLast: Bool) {}
 }
 
 extension FrameLimits {
-  /// The number of frames of one kind that a backend may send within half a minute. It is high, because a backend
-  /// measures the connection with pings and resets each call that it answers early.
+  /// The number of frames of one kind that a backend may send within half a minute. The limit is high, because a
+  /// backend uses pings to measure the connection, and resets each call that it answers early.
   private static let mostFrames = 20_000
 
-  /// The limits for a backend. Only streams apply backpressure, so a slow reader does not block the others.
+  /// The limits for a backend. Backpressure applies to each stream separately, so a slow reader does not block the
+  /// others.
   fileprivate static let called = FrameLimits(
     streams: 0, streamWindow: 4 << 20, connectionWindow: 1 << 30, headerBytes: 64 << 10, controlFrames: mostFrames,
     brokenStreams: mostFrames, windowUpdates: mostFrames)
 }
 
-/// The arrival time of the peer's last bytes, including TLS records.
+/// The time at which the peer's last bytes arrived, including TLS records.
 final class SignsOfLife: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
 

@@ -7,7 +7,8 @@ import NIOHTTP1
 import NIOPosix
 import TransportSecurity
 
-/// Converts the error that ends a call to a status. Its text has one line and says what is wrong and what to do.
+/// Converts the error that ends a call to a status. The status's text is a single line that says what is wrong and what
+/// to do.
 enum CallFailure {
   static func status(of error: any Error, at endpoint: Endpoint, _ credentials: Credentials) -> RPCStatus {
     switch error {
@@ -20,8 +21,8 @@ enum CallFailure {
     }
   }
 
-  /// The status of a write that was sent but not answered. It does not advise a retry, which might apply the write
-  /// twice.
+  /// The status for a write that was sent but not answered. Its text does not advise a retry, because a retry might
+  /// apply the write twice.
   static func unanswered(_ status: RPCStatus, at endpoint: Endpoint) -> RPCStatus {
     RPCStatus(
       status.code,
@@ -54,7 +55,7 @@ enum CallFailure {
     }
   }
 
-  /// The status of an HTTP/2 error (gRPC over HTTP/2, "Errors").
+  /// The status code for an HTTP/2 error (gRPC over HTTP/2, "Errors").
   private static func statusCode(of code: HTTP2Code) -> StatusCode {
     switch code {
     case .refusedStream: .unavailable
@@ -65,8 +66,8 @@ enum CallFailure {
     }
   }
 
-  /// The advice for a rejection that is caused by the choice of the backend or credentials, not by the request; `nil`
-  /// for others.
+  /// The advice for a rejection that the choice of backend or credentials causes, not the request; `nil` for other
+  /// rejections.
   private static func remedy(_ status: RPCStatus, _ credentials: Credentials) -> String? {
     switch status.code {
     case .unauthenticated: credentials.remedy
@@ -91,8 +92,8 @@ enum CallFailure {
     if case TransportFailure.violated = error { true } else { false }
   }
 
-  /// The innermost cause, for the user who chose the address. Its beginning must be understandable alone, since screens
-  /// truncate lines.
+  /// The innermost cause, for the user who chose the address. The beginning of the text must be understandable without
+  /// the rest, because screens truncate lines.
   private static func complaint(about error: any Error, at endpoint: Endpoint) -> String {
     switch error {
     case let error as IOError where error.errnoCode == ECONNREFUSED:
@@ -169,31 +170,31 @@ enum CallFailure {
   }
 }
 
-/// The failure that ended a call or a connection without a response from the backend.
+/// The failure that ended a call or a connection before the backend's response.
 enum TransportFailure: Error {
-  /// Connecting failed with this error of the system or of TLS.
+  /// Connecting failed with this error, which comes from the system or from TLS.
   case unconnected(any Error)
   /// The connection ended without a reason.
   case cut(hasGreeted: Bool)
   /// The connection ended with this error.
   case broken(any Error)
-  /// The peer violated HTTP/2. If it had not sent its settings, it may use another protocol.
+  /// The peer violated HTTP/2. If the peer had not sent its settings, it may use another protocol.
   case violated(HTTP2Violation, hasGreeted: Bool)
-  /// The peer sent no sign of life in time.
+  /// The peer did not respond in time.
   case silent
   /// The peer has not processed the call, so the call may be repeated.
   case notTaken
   /// The peer ended only this call.
   case reset(HTTP2Code)
-  /// The response is plain HTTP, not gRPC, with this status.
+  /// The response is plain HTTP with this status, not gRPC.
   case httpAnswer(Int)
   case withoutHead
   case withoutStatus
   case compressed
   case tooLarge(Int)
-  /// The headers of the response are invalid, or it ends before its first message.
+  /// The headers of the response are invalid, or the response ends before its first message.
   case malformed
-  /// The response ended within a message.
+  /// The response ended in the middle of a message.
   case withinMessage
   /// The call's timeout has passed.
   case overdue

@@ -3,7 +3,7 @@ import FirestoreModel
 import FirestoreProtocol
 import NIOHPACK
 
-/// The methods that a client calls. Without another note, they belong to google.firestore.v1.
+/// The methods that a client calls. Unless their comments say otherwise, they belong to google.firestore.v1.
 package enum CallMethod: String, Sendable, CaseIterable {
   case commit = "Commit"
   case batchGetDocuments = "BatchGetDocuments"
@@ -16,7 +16,7 @@ package enum CallMethod: String, Sendable, CaseIterable {
   case write = "Write"
   /// A method of the administration service.
   case listDatabases = "ListDatabases"
-  /// A method that only Hearth's servers have.
+  /// A method that only Hearth's servers support.
   case followCommits = "Follow"
 
   package static let service = "google.firestore.v1.Firestore"
@@ -30,19 +30,19 @@ package enum CallMethod: String, Sendable, CaseIterable {
   }
 }
 
-/// The part of a call's head that differs between calls to one database.
+/// The part of a call's request headers that differs between calls to one database.
 struct RequestHead: Hashable, Sendable {
   var method: CallMethod
-  /// `Bearer …`; `nil` sends the call without credentials.
+  /// The header value `Bearer …`; `nil` to send the call without credentials.
   var authorization: String?
   var appCheck: String?
-  /// The time after which the call fails; also sent to the backend. `nil` for a call without a deadline.
+  /// The time after which the call fails, which is also sent to the backend. `nil` for no deadline.
   var timeout: Duration?
 }
 
-/// The headers of the calls to one database (PROTOCOL §0, "Request metadata").
+/// The request headers that calls to one database have (PROTOCOL §0, "Request metadata").
 struct RequestHeads: Sendable {
-  /// The client's name as `name/version` pairs, for information only.
+  /// The client's name and version as `name/version` pairs. Servers use it only for information.
   static let client = "gl-swift/6 fire/\(Release.version) grpc/2"
 
   private let database: DatabaseID
@@ -69,7 +69,8 @@ struct RequestHeads: Sendable {
     return headers
   }
 
-  /// Encodes all characters as `%XX` except RFC 3986's unreserved characters and the slash, which routing headers keep.
+  /// Encodes all characters as `%XX` except RFC 3986's unreserved characters and the slash, which remain unchanged in
+  /// routing headers.
   static func percentEncoded(_ text: String) -> String {
     let digits = [UInt8]("0123456789ABCDEF".utf8)
     var encoded: [UInt8] = []
@@ -88,7 +89,7 @@ extension Duration {
 }
 
 extension Endpoint {
-  /// The endpoint's authority in HTTP, without the scheme's default port.
+  /// The authority of the endpoint in HTTP. Omits the port if it is the scheme's default.
   fileprivate var authority: String {
     if socket != nil { return "localhost" }
     let name = host.contains(":") ? "[\(host)]" : host

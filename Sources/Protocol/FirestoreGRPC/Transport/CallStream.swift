@@ -2,8 +2,8 @@
 import NIOCore
 import Synchronization
 
-/// One call, as its caller uses it. It ends with its response, with the caller's task, or with the connection.
-/// Operations of a caller on the connection's thread run immediately.
+/// One call, as its caller uses it. The call ends with its response, with the caller's task, or with the connection. If
+/// the caller is on the connection's thread, its operations run immediately.
 final class CallStream: Sendable {
   let stream: NIOLoopBound<ResponseStream>
   let inbox: ResponseInbox
@@ -13,8 +13,8 @@ final class CallStream: Sendable {
     self.inbox = inbox
   }
 
-  /// Sends a message, and waits until the connection has accepted it.
-  /// - Throws: the reason why the call has ended; `CancellationError`.
+  /// Sends a message. Returns when the connection has accepted the message.
+  /// - Throws: the reason why the call has ended; `CancellationError` if the task is canceled.
   func send(_ message: [UInt8]) async throws {
     if stream.eventLoop.inEventLoop {
       try await stream.value.send(message)?.value()
@@ -32,7 +32,7 @@ final class CallStream: Sendable {
   /// Notifies the backend that no more messages follow.
   func finish() { perform { $0.finish() } }
 
-  /// Waits for messages and returns all that have arrived; `nil` at the end.
+  /// Waits for messages and returns all messages that have arrived; `nil` at the end.
   /// - Throws: the backend's `RPCStatus`, `TransportFailure`, or `CancellationError`.
   func next() async throws -> [ByteBuffer]? {
     try await withTaskCancellationHandler {
@@ -44,7 +44,7 @@ final class CallStream: Sendable {
     }
   }
 
-  /// Gives the peer flow-control credit for more messages.
+  /// Gives the peer flow-control credit, so that it can send more messages.
   func settle() { perform { $0.settle() } }
 
   /// Ends the call if it is still running, and drops unread messages.
@@ -71,10 +71,10 @@ extension EventLoopFuture where Value: Sendable {
   }
 }
 
-/// The received messages of one call that its task has not read yet. The connection's thread adds messages, and one
-/// task reads them.
+/// The messages that one call has received but its task has not read yet. The connection's thread adds messages, and
+/// one task reads them.
 final class ResponseInbox: Sendable {
-  /// The maximum number of messages and bytes. At this size the stream is not read, so that HTTP/2 applies
+  /// The number of messages and the number of bytes at which the stream is no longer read, so that HTTP/2 applies
   /// backpressure.
   private static let capacity = (messages: 256, bytes: 1 << 20)
 
@@ -83,23 +83,23 @@ final class ResponseInbox: Sendable {
     var bytes = 0
     var end: Result<Void, any Error>?
     var waiter: CheckedContinuation<Void, Never>?
-    /// Whether the stream stopped reading because the inbox was full.
+    /// Whether the stream has stopped reading because the inbox was full.
     var isReadRefused = false
   }
 
   private let state = Mutex(State())
 
-  /// The messages returned by one call of `take`.
+  /// The messages that one call of `take` returns.
   struct Taken {
     var messages: [ByteBuffer]
-    /// Whether the stream must resume reading.
+    /// Whether the caller must make the stream resume reading.
     var isReadOwed: Bool
   }
 
   // MARK: The connection
 
   /// Adds messages.
-  /// - Returns: whether the stream may continue to read. If not, `take` reports when it must resume.
+  /// - Returns: whether the stream may continue to read. If it may not, `take` later reports when to resume.
   @discardableResult
   func put(_ messages: [ByteBuffer]) -> Bool {
     let (isRoomLeft, waiter) = state.withLock { state -> (Bool, CheckedContinuation<Void, Never>?) in
@@ -114,7 +114,7 @@ final class ResponseInbox: Sendable {
     return isRoomLeft
   }
 
-  /// Ends the call. Only the first end counts. Messages that arrived before can still be read.
+  /// Ends the call. Only the first end counts. Messages that arrived before the end can still be read.
   func end(_ end: Result<Void, any Error>) {
     let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
       if state.end == nil { state.end = end }
@@ -123,14 +123,14 @@ final class ResponseInbox: Sendable {
     waiter?.resume()
   }
 
-  /// The call's final error; `nil` if there is none.
+  /// The error with which the call ended; `nil` if there is none.
   var failure: (any Error)? {
     if case .failure(let error)? = state.withLock({ $0.end }) { error } else { nil }
   }
 
   // MARK: The caller
 
-  /// Ends the call because its caller has abandoned it; drops unread messages.
+  /// Ends the call because its caller has abandoned it, and drops unread messages.
   /// - Returns: whether the call was still running.
   func abandon() -> Bool {
     let (isFirst, waiter) = state.withLock { state -> (Bool, CheckedContinuation<Void, Never>?) in
@@ -143,8 +143,8 @@ final class ResponseInbox: Sendable {
     return isFirst
   }
 
-  /// Waits for messages; `nil` at the end of a response without an error.
-  /// - Precondition: only one task calls this.
+  /// Waits for messages. Returns `nil` at the end of a response without an error.
+  /// - Precondition: only one task calls this function.
   func take() async throws -> Taken? {
     while true {
       let (taken, end) = takeWaiting()
@@ -164,7 +164,7 @@ final class ResponseInbox: Sendable {
     }
   }
 
-  /// Takes the received messages. If there are none and the call has ended, returns its end.
+  /// Removes and returns the received messages. If there are none and the call has ended, returns how it ended.
   func takeWaiting() -> (Taken?, Result<Void, any Error>?) {
     state.withLock { state in
       guard !state.messages.isEmpty else { return (nil, state.end) }

@@ -8,21 +8,21 @@ import TransportSecurity
 
 /// The HTTP/2 connection to one endpoint, opened on first use.
 ///
-/// The next call after a failure immediately opens a new connection. The client's backoff decides how long to wait
+/// After a failure, the next call immediately opens a new connection. The client's backoff decides how long to wait
 /// between attempts (`ClientStream`).
 final class Connection: Sendable {
-  /// The times that decide when a broken connection is detected.
+  /// The times that determine when a broken connection is detected.
   struct Keepalive: Hashable, Sendable {
-    /// The silence after which the client sends a ping. Backends reject shorter intervals than 30 s.
+    /// The duration of silence after which the client sends a ping. Backends reject intervals shorter than 30 s.
     var time = Duration.seconds(30)
-    /// The time within which the peer must respond, or send its settings on a new connection.
+    /// The time within which the peer must answer a ping or, on a new connection, send its settings.
     var timeout = Duration.seconds(10)
   }
 
   private struct State {
-    /// The newest attempt to connect; `nil` if no more calls may start on it.
+    /// The newest attempt to connect; `nil` if no more calls may start on its connection.
     var current: (id: Int, connection: EventLoopFuture<HTTP2Connection>)?
-    /// The open connections, including retired ones whose last call has not ended.
+    /// The open connections. Includes retired connections whose last call has not ended yet.
     var open: [Int: HTTP2Connection] = [:]
     var attempts = 0
   }
@@ -31,11 +31,11 @@ final class Connection: Sendable {
   private let heads: RequestHeads
   private let keepalive: Keepalive
   private let thread: ConnectionThread
-  /// The TLS context, created once, since reading the system's certificates takes milliseconds.
+  /// The TLS context. It is created only once, because reading the system's certificates takes milliseconds.
   private let tls: Result<TLSContext?, RPCStatus>
   private let state = Mutex(State())
 
-  /// - Parameter database: the database of all calls.
+  /// - Parameter database: the database that all calls use.
   init(
     to endpoint: Endpoint, database: DatabaseID, keepalive: Keepalive = Keepalive(),
     on thread: ConnectionThread = ConnectionThread()
@@ -49,11 +49,11 @@ final class Connection: Sendable {
 
   deinit { _ = closeAll() }
 
-  /// Starts a call on the current connection, or on a new one. Starts it immediately if the caller is on the
-  /// connection's thread and the connection is open.
-  /// - Parameter message: the whole request; `nil` for a request that is sent in pieces.
-  /// - Throws: `RPCStatus` for an invalid endpoint, such as one with unreadable trust roots; `TransportFailure`;
-  ///   `CancellationError`.
+  /// Starts a call on the current connection, or on a new one. If the caller is on the connection's thread and the
+  /// connection is open, the call starts immediately.
+  /// - Parameter message: the whole request; `nil` if the request is sent in pieces.
+  /// - Throws: `RPCStatus` if the endpoint is invalid, for example because its trust roots are unreadable;
+  ///   `TransportFailure`; `CancellationError`.
   func call(_ head: RequestHead, _ message: [UInt8]?) async throws -> BegunCall {
     if thread.isCurrent, let (id, connection) = openConnection {
       do throws(TransportFailure) {
@@ -73,7 +73,7 @@ final class Connection: Sendable {
     }
   }
 
-  /// The current connection, if it is open.
+  /// The current connection; `nil` if it is not open.
   private var openConnection: (id: Int, connection: HTTP2Connection)? {
     state.withLock { state in
       guard let id = state.current?.id, let connection = state.open[id] else { return nil }
@@ -81,7 +81,7 @@ final class Connection: Sendable {
     }
   }
 
-  /// Makes later calls use a new connection, unless they already do. Current calls continue.
+  /// Makes later calls use a new connection, unless they already use one. Current calls continue.
   /// - Parameter id: the number of the connection to abandon.
   func retire(_ id: Int) {
     let connection = state.withLock { state in
@@ -149,7 +149,7 @@ final class Connection: Sendable {
   }
 }
 
-/// A call and its connection.
+/// A call that has started, and its connection.
 struct BegunCall: Sendable {
   let stream: CallStream
   let connection: Int
@@ -171,14 +171,14 @@ extension Endpoint {
   }
 }
 
-/// A thread of one client, for its connections, engine and streams (`Datastore.loop`). A response is handled on the
-/// thread that read it, and a request is written by the thread that created it. This avoids thread switches, which
+/// The thread on which one client runs its connections, engine and streams (`Datastore.loop`). A response is handled on
+/// the thread that read it, and a request is written by the thread that created it. This avoids thread switches, which
 /// would have to wake a processor.
 ///
-/// Nothing is read while the engine works. Meanwhile the server's data waits in the kernel, and then at the server.
+/// While the engine works, nothing is read. The server's data waits in the kernel, and then at the server.
 package final class ConnectionThread: WorkLoop, TaskExecutor {
-  /// The threads without a client. A thread does not end with its client, since late work must still run on it, such as
-  /// the end of a task.
+  /// The threads that no client uses at present. A thread does not end together with its client, because late work must
+  /// still run on the thread, such as the end of a task.
   private static let idle = Mutex<[MultiThreadedEventLoopGroup]>([])
 
   private let group: MultiThreadedEventLoopGroup
@@ -201,11 +201,11 @@ package final class ConnectionThread: WorkLoop, TaskExecutor {
 
   package var isCurrent: Bool { loop.inEventLoop }
 
-  /// Runs work after all work that was enqueued before.
+  /// Runs work on the thread after all work that was enqueued earlier.
   package func perform(_ work: @escaping @Sendable () -> Void) { loop.execute(work) }
 
-  /// Lets the connections read between two steps of long work. Yielding is not enough: enqueued work runs before they
-  /// read.
+  /// Lets the connections read between two steps of long work. Yielding is not sufficient, because enqueued work runs
+  /// before the connections read.
   package func pause() async {
     // The thread lives as long as the process, so it never rejects a task.
     try? await loop.scheduleTask(in: .microseconds(100)) {}.futureResult.get()

@@ -2,19 +2,20 @@
 package import FirestoreModel
 import TransportSecurity
 
-/// The address of a backend, and the security of the connection to it.
+/// The address of a backend, and how the connection to it is secured.
 package struct Endpoint: Hashable, Sendable {
   package enum Security: Hashable, Sendable {
     case plaintext
     /// A connection over TLS.
-    /// - Parameter trustRoots: a PEM file with the certificates to trust in place of the system's.
+    /// - Parameter trustRoots: the path of a PEM file with the certificates to trust in place of the system's; `nil`
+    ///   for the system's.
     case tls(trustRoots: String?)
   }
 
   package var host: String
   package var port: Int
   package var security: Security
-  /// The path of a local socket, used in place of host and port.
+  /// The path of a local socket, which is used in place of the host and port; `nil` for a network endpoint.
   package private(set) var socket: String?
 
   package init(host: String, port: Int, security: Security) {
@@ -23,10 +24,10 @@ package struct Endpoint: Hashable, Sendable {
     self.security = security
   }
 
-  /// Creates the endpoint of a local socket. The socket's permissions decide who may use it.
+  /// Creates the endpoint of a local socket. The socket's permissions determine who may use it.
   /// - Parameters:
-  ///   - path: the socket's path, of at most 107 bytes.
-  ///   - name: the endpoint's name in messages.
+  ///   - path: the socket's path, which has at most 107 bytes.
+  ///   - name: the name of the endpoint in messages.
   package init(socket path: String, called name: String) {
     self.init(host: name, port: 0, security: .plaintext)
     socket = path
@@ -38,9 +39,9 @@ package struct Endpoint: Hashable, Sendable {
 
   /// Parses an address.
   /// - Parameters:
-  ///   - text: `HOST:PORT`, `HOST`, `[IPv6]:PORT`, or one of them after `http://` or `https://`.
-  ///   - defaultPort: for text without a port; `nil` if the port is required.
-  ///   - name: the name of the option or variable that contains the text, for the error.
+  ///   - text: `HOST:PORT`, `HOST` or `[IPv6]:PORT`, optionally after `http://` or `https://`.
+  ///   - defaultPort: the port to use if the text contains none; `nil` if the text must contain a port.
+  ///   - name: the name of the option or variable that contains the text, for error messages.
   /// - Throws: `invalid-argument`, with the text and the expected format.
   package init(
     _ text: String, defaultPort: Int? = nil, security: Security, from name: String
@@ -90,14 +91,14 @@ package struct Endpoint: Hashable, Sendable {
     return name == "googleapis.com" || name.hasSuffix(".googleapis.com")
   }
 
-  /// Whether bytes to the endpoint never leave this machine.
+  /// Whether bytes sent to the endpoint never leave this machine.
   package var isLoopback: Bool {
     socket != nil || LoopbackName.covers(host.lowercased())
   }
 
   package var isTLS: Bool { security != .plaintext }
 
-  /// The endpoint in messages: `HOST:PORT`, or the name of the socket.
+  /// The endpoint as shown in messages: `HOST:PORT`, or the name of the socket.
   package var text: String {
     if socket != nil { return host }
     return (host.contains(":") ? "[\(host)]" : host) + ":\(port)"

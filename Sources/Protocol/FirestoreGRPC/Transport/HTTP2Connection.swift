@@ -5,25 +5,27 @@ import NIOPosix
 import Synchronization
 import TransportSecurity
 
-/// One HTTP/2 connection to a backend. The backend has sent its settings:
+/// One HTTP/2 connection to a backend, which has already sent its settings:
 /// ```
 /// bytes ─► (TLS) ─► FrameConnection ─┬─ the connection ──► CallConnection
 ///                                    └─ each call ───────► ResponseStream ─► ResponseInbox ─► CallStream
 /// ```
 ///
-/// Reasons for this transport in place of grpc-swift's, which Hearth used before:
-/// - In grpc-swift, a call that was opened just as its connection broke never ended, neither by cancellation nor by its
-///   deadline. Here each call ends with its response, its caller's task, its deadline or its connection
+/// The reasons for using this transport in place of grpc-swift's, which Hearth used before:
+/// - In grpc-swift, if a call was opened just as its connection broke, neither cancellation nor its deadline ended the
+///   call. Here each call ends with its response, its caller's task, its deadline or its connection
 ///   (`ResponseInbox.end`). `CallConnection` ends a silent connection.
-/// - Together with `TransportSecurity`, it reduced a clean release build of `hearth` from 970 to 523 seconds of
-///   processor time and from 929 to 116 steps. The stripped, dynamically linked program shrank from 37 to 25 MB.
+/// - Together with `TransportSecurity`, this transport reduced a clean release build of `hearth` from 970 to 523
+///   seconds of processor time and from 929 to 116 steps. The stripped, dynamically linked program shrank from 37 to 25
+///   MB.
 ///
-/// It supports only the needs of a Firestore client: calls with one request or many, deadlines, trailers, flow control
-/// up to the reader, and notice of calls that the peer has not processed. It has no compression, load balancing, retry
-/// policies or interceptors. The tests use grpc-swift's server (`Tests/FirestoreGRPCTests`).
+/// The transport supports only what a Firestore client needs: calls with one or more requests, deadlines, trailers,
+/// flow control that extends to the reader, and detection of calls that the peer has not processed. It does not support
+/// compression, load balancing, retry policies or interceptors. The tests use grpc-swift's server
+/// (`Tests/FirestoreGRPCTests`).
 ///
-/// Return to grpc-swift's transport if more of gRPC is needed. Also return if that transport ends every call on a
-/// connection that breaks, and adds less than 100 seconds of processor time to the build.
+/// Consider returning to grpc-swift's transport if more of gRPC is needed. Also consider it once that transport ends
+/// every call when its connection breaks, and adds less than 100 seconds of processor time to the build.
 final class HTTP2Connection: Sendable {
   fileprivate let channel: any Channel
   private let calls: NIOLoopBound<CallConnection>
@@ -36,7 +38,8 @@ final class HTTP2Connection: Sendable {
   /// - Parameters:
   ///   - tls: the TLS context; `nil` for plain text.
   ///   - onRetirement: called when no more calls may start on the connection.
-  /// - Returns: a connection whose peer has sent its settings, or a failure with `TransportFailure`.
+  /// - Returns: a future for the connection after the peer has sent its settings. If it fails, the error is a
+  ///   `TransportFailure`.
   static func open(
     to endpoint: Endpoint, tls: TLSContext?, _ heads: RequestHeads, _ keepalive: Connection.Keepalive,
     on loop: any EventLoop, onRetirement: @escaping @Sendable () -> Void
@@ -65,14 +68,14 @@ final class HTTP2Connection: Sendable {
       }
   }
 
-  /// Starts a call, on the connection's thread.
-  /// - Parameter message: the whole request; `nil` for a request that is sent in pieces.
+  /// Starts a call. Must be called on the connection's thread.
+  /// - Parameter message: the whole request; `nil` if the request is sent in pieces.
   /// - Throws: `TransportFailure.notTaken` if the connection accepts no more calls.
   func begin(_ head: RequestHead, _ message: [UInt8]?) throws(TransportFailure) -> CallStream {
     try calls.value.begin(head, message)
   }
 
-  /// Rejects new calls, and closes after the last one.
+  /// Rejects new calls, and closes the connection after the last call.
   func retire() { channel.eventLoop.execute { [calls] in calls.value.retire() } }
 
   var closed: EventLoopFuture<Void> { channel.closeFuture }
@@ -84,7 +87,7 @@ final class HTTP2Connection: Sendable {
   }
 }
 
-/// The connections of the channels that one attempt creates.
+/// The connections for the channels that one attempt to connect creates.
 private final class SetUpConnections: Sendable {
   private let connections = Mutex<[ObjectIdentifier: HTTP2Connection]>([:])
 
@@ -106,7 +109,7 @@ extension ClientBootstrap {
 
 extension TLSContext.Peer {
   /// Parses a host.
-  /// - Parameter host: a name, or a literal address.
+  /// - Parameter host: a host name, or a literal address.
   init(_ host: String) {
     self = (try? SocketAddress(ipAddress: host, port: 0)) == nil ? .host(host) : .address(host)
   }

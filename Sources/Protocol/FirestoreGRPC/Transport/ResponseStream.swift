@@ -4,41 +4,42 @@ import HTTP2Frames
 import NIOCore
 import NIOHPACK
 
-/// One call on its connection. Sends the request, and adds the messages of the response to the inbox (gRPC over HTTP/2,
+/// One call on its connection. Sends the request, and adds the response's messages to the inbox (gRPC over HTTP/2,
 /// "Responses"):
 /// ```
 /// HEADERS   (DATA: 0 ‖ length, 4 bytes ‖ message) …   HEADERS: grpc-status
 /// ```
-/// Used on the connection's thread.
+/// This class must be used on the connection's thread.
 final class ResponseStream: StreamOwner {
-  /// The time without a message after which a call with a deadline fails.
+  /// The maximum time without a message, after which a call with a deadline fails.
   private static let longestSilence = TimeAmount.seconds(60)
   private static let mostInterims = 100
   private static let mostEmptyMessages = 1_000
 
   private let connection: CallConnection
   private let inbox: ResponseInbox
-  /// The stream's end; `nil` while the call is queued, and after its end.
+  /// This side's end of the stream; `nil` while the call is queued, and after the call has ended.
   private var end: StreamEnd?
-  /// The pieces to send when the stream is opened.
+  /// The pieces of the request to send as soon as the stream is opened.
   private var early: [StreamEnd.Piece]
-  /// Whether the call has ended. The rest of the response is then ignored.
+  /// Whether the call has ended. If so, the rest of the response is ignored.
   private(set) var isOver = false
   private var timer: Scheduled<Void>?
   private var deadline = NIODeadline.distantFuture
-  /// The time of the last message, or of the call's start.
+  /// The time at which the last message arrived. Before the first message, the time at which the call started.
   private var lastMessage = NIODeadline.uptimeNanoseconds(0)
   private var reader = MessageReader()
   private var hasHeaders = false
   private var interims = 0
-  /// The number of messages without content since the last one with content.
+  /// The number of empty messages since the last message with content.
   private var emptyMessages = 0
-  /// The number of bytes to credit to the peer when their messages have been taken.
+  /// The number of bytes of messages that the reader has not taken yet. The peer gets credit for them when they are
+  /// taken.
   private var unread = 0
-  /// The callers that wait until their messages are sent.
+  /// The callers that are waiting until their messages are sent.
   private var senders: [EventLoopPromise<Void>] = []
 
-  /// - Parameter message: the whole request; `nil` for a request that is sent in pieces.
+  /// - Parameter message: the whole request; `nil` if the request is sent in pieces.
   init(_ connection: CallConnection, _ inbox: ResponseInbox, _ head: HeaderBlock, _ message: [UInt8]?) {
     (self.connection, self.inbox) = (connection, inbox)
     early = [.headers(head, isLast: false)]
@@ -73,8 +74,8 @@ final class ResponseStream: StreamOwner {
     if end.isDrained { tellSenders() }
   }
 
-  /// Sends a message after the previous ones.
-  /// - Returns: a future that completes when the message is sent; `nil` if it is already sent.
+  /// Sends a message after all previous ones.
+  /// - Returns: a future that completes when the message is sent; `nil` if the message has already been sent.
   /// - Throws: the reason why the call has ended.
   func send(_ message: [UInt8]) throws -> EventLoopFuture<Void>? {
     if isOver { throw inbox.failure ?? TransportFailure.cut(hasGreeted: true) }
@@ -149,7 +150,7 @@ final class ResponseStream: StreamOwner {
     if isLast { self.end(.withoutStatus) }
   }
 
-  /// Credits the peer for the messages taken.
+  /// Gives the peer credit for the messages that the reader has taken.
   func settle() {
     let bytes = unread
     unread = 0
@@ -167,7 +168,7 @@ final class ResponseStream: StreamOwner {
   /// Ends the call because its caller has abandoned it.
   func abandon() { finish(.failure(CancellationError())) }
 
-  /// Ends the call with its trailers. Fails if the response ends within a message.
+  /// Ends the call with the outcome in its trailers. Fails if the response ends in the middle of a message.
   private func finish(trailers outcome: Result<Void, any Error>) {
     if case .success = outcome, reader.isWithin { return end(.withinMessage) }
     finish(outcome)
@@ -189,16 +190,17 @@ final class ResponseStream: StreamOwner {
   }
 }
 
-/// The meaning of response headers. It is computed once for all equal blocks.
+/// The meaning of a block of response headers. It is computed only once for blocks that are equal.
 enum ResponseHead {
-  /// An interim response; the final one follows.
+  /// The headers of an interim response. The final response follows.
   case interim
   case begin
-  /// Trailers, which may be the whole response.
+  /// Trailers. They may be the whole response.
   case end(Result<Void, any Error>, isWhole: Bool)
-  /// An HTTP response that is not a gRPC response, with its status; 0 for an invalid status.
+  /// The headers of a plain HTTP response, not of a gRPC response. The value is the HTTP status, or 0 if the status is
+  /// invalid.
   case foreign(Int)
-  /// Headers without a status.
+  /// Headers that contain no status.
   case other
   /// Headers that HTTP/2 does not allow (RFC 9113, 8.2 and 8.3).
   case malformed
@@ -239,7 +241,7 @@ enum ResponseHead {
     return .failure(RPCStatus(code, percentDecoded(headers.first(name: "grpc-message") ?? "")))
   }
 
-  /// Decodes a `grpc-message`. Characters with an invalid encoding are unchanged.
+  /// Decodes a `grpc-message`. Invalid escapes remain unchanged.
   static func percentDecoded(_ text: String) -> String {
     guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
     var bytes: [UInt8] = []
@@ -258,7 +260,7 @@ enum ResponseHead {
   }
 }
 
-/// The meaning of headers, as an object that the block can hold.
+/// The meaning of headers, stored as an object so that the header block can refer to it.
 private final class Meaning {
   let head: ResponseHead
   init(_ head: ResponseHead) { self.head = head }
@@ -273,20 +275,21 @@ extension HeaderBlock {
   }
 }
 
-/// Extracts the messages of a response from its bytes. A message that arrives in one buffer is a slice of it. Other
-/// messages are copied, so that a message does not retain several buffers.
+/// Extracts the messages of a response from its bytes. If a message arrives in one buffer, the result is a slice of
+/// this buffer. Other messages are copied, so that a message does not retain several buffers.
 struct MessageReader {
-  /// The maximum size of one message in bytes. It exceeds the largest document (1 MiB) and the largest commit (10 MiB).
+  /// The maximum size of one message in bytes. This maximum is greater than the size of the largest document (1 MiB)
+  /// and of the largest commit (10 MiB).
   private static let messageLimit = 17 << 20
   static let prefixLength = 5
 
-  /// The incomplete message, with its prefix.
+  /// The bytes of an incomplete message, including its prefix.
   private var partial = ByteBuffer()
 
-  /// Whether an incomplete message has started.
+  /// Whether part of a message has been read.
   var isWithin: Bool { partial.readableBytes > 0 }
 
-  /// - Returns: the next message; `nil` once all bytes are consumed.
+  /// - Returns: the next message; `nil` when all bytes are consumed.
   mutating func next(_ bytes: inout ByteBuffer) throws(TransportFailure) -> ByteBuffer? {
     if partial.readableBytes == 0 {
       if let length = try Self.length(bytes), bytes.readableBytes >= Self.prefixLength + length {
@@ -306,13 +309,13 @@ struct MessageReader {
     return message
   }
 
-  /// Moves bytes until the partial message has `count` bytes, or none are left.
+  /// Moves bytes until the partial message has `count` bytes, or until no bytes are left.
   private mutating func take(_ count: Int, _ bytes: inout ByteBuffer) {
     let missing = min(count - partial.readableBytes, bytes.readableBytes)
     if missing > 0, var piece = bytes.readSlice(length: missing) { partial.writeBuffer(&piece) }
   }
 
-  /// The length of the message that begins here, if its prefix is complete.
+  /// The length of the message that begins here; `nil` if its prefix is incomplete.
   private static func length(_ bytes: ByteBuffer) throws(TransportFailure) -> Int? {
     guard let flag = bytes.getInteger(at: bytes.readerIndex, as: UInt8.self) else { return nil }
     if flag != 0 { throw .compressed }

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// A `CommitRequest`, or a `BatchWriteRequest`, which has no transaction.
+/// The content of a `CommitRequest`, or of a `BatchWriteRequest`, which has no transaction.
 package struct CommitMessage: Sendable {
   package var database = ""
   package var writes: [WriteMessage] = []
   package var transaction: [UInt8] = []
-  /// The id of a commit whose sender repeats it until it gets the response.
+  /// The id of the commit; `nil` if the sender does not repeat it. A sender that gets no response repeats the commit
+  /// with the same id.
   package var requestID: WriteRequestID?
 }
 
 extension WireWriter {
-  /// The content of a `google.firestore.v1.CommitRequest`.
-  /// - Parameter request: identifies the commit, so that an embedded backend applies it once even if it arrives again.
+  /// Writes the content of a `google.firestore.v1.CommitRequest`.
+  /// - Parameter request: identifies the commit, so that an embedded backend applies it only once even if it arrives
+  ///   again.
   package mutating func commitRequest(
     _ mutations: [Mutation], in database: DatabaseID, request: WriteRequestID? = nil
   ) {
@@ -22,15 +24,15 @@ extension WireWriter {
     if let request { field(WriteRequestID.commitField, string: request.label) }
   }
 
-  /// The content of a `google.firestore.v1.CommitResponse`.
-  /// - Parameter mutations: the committed mutations.
+  /// Writes the content of a `google.firestore.v1.CommitResponse`.
+  /// - Parameter mutations: the mutations that were committed.
   package mutating func commitResponse(_ response: CommitResponse, to mutations: [Mutation]) {
     for (mutation, result) in zip(mutations, response.results) { writeResult(1, result, of: mutation) }
     field(2, timestamp: response.commitTime.timestamp)
   }
 
-  /// The content of a `google.firestore.v1.BatchWriteResponse`.
-  /// - Parameter mutations: the mutations, which were written independently.
+  /// Writes the content of a `google.firestore.v1.BatchWriteResponse`.
+  /// - Parameter mutations: the mutations, each of which was written independently.
   package mutating func batchWriteResponse(_ results: [Result<MutationResult, RPCStatus>], to mutations: [Mutation]) {
     for (mutation, result) in zip(mutations, results) {
       switch result {
@@ -48,7 +50,7 @@ extension WireWriter {
 }
 
 extension WireReader {
-  /// The content of a `google.firestore.v1.CommitRequest` or `BatchWriteRequest`.
+  /// Reads the content of a `google.firestore.v1.CommitRequest` or `BatchWriteRequest`.
   package mutating func commitRequest() throws(WireError) -> CommitMessage {
     var request = CommitMessage()
     while let tag = try tag() {
@@ -64,8 +66,8 @@ extension WireReader {
     return request
   }
 
-  /// The content of a `google.firestore.v1.CommitResponse`. If the backend omits a version, as after a delete, the
-  /// commit time is used.
+  /// Reads the content of a `google.firestore.v1.CommitResponse`. If the backend omits a version, as it does for a
+  /// delete, the commit time is used.
   package mutating func commitResponse() throws(WireError) -> CommitResponse {
     var received = ReceivedCommit()
     while let tag = try tag() {
@@ -81,7 +83,8 @@ extension WireReader {
 }
 
 extension WireWriter {
-  /// A field with a `google.firestore.v1.WriteResult`. The result of a delete has no version (PROTOCOL §3.2).
+  /// Writes a field that contains a `google.firestore.v1.WriteResult`. The result of a delete has no version (PROTOCOL
+  /// §3.2).
   package mutating func writeResult(_ number: Int, _ result: MutationResult, of mutation: Mutation) {
     field(number) { writer in
       if mutation.operation != .delete { writer.field(1, timestamp: result.version.timestamp) }
@@ -90,13 +93,13 @@ extension WireWriter {
   }
 }
 
-/// The parts of a commit response while it is read. Results may come before the commit time that replaces their missing
-/// versions.
+/// The parts of a commit response that have been read so far. Results may precede the commit time, which replaces their
+/// missing versions.
 struct ReceivedCommit {
   private var results: [(version: SnapshotVersion?, transformResults: [Value])] = []
   var commitTime: SnapshotVersion?
 
-  /// Adds the next result, from the content of a `google.firestore.v1.WriteResult`.
+  /// Adds the next result, which is read from the content of a `google.firestore.v1.WriteResult`.
   mutating func append(_ reader: WireReader) throws(WireError) {
     var reader = reader
     var version: SnapshotVersion?
@@ -113,7 +116,7 @@ struct ReceivedCommit {
     results.append((version, transformResults))
   }
 
-  /// The whole response; `nil` if it has no commit time, since it then belongs to no commit.
+  /// The whole response; `nil` if it has no commit time, because it then belongs to no commit.
   var response: CommitResponse? {
     commitTime.map { time in
       CommitResponse(
@@ -123,7 +126,7 @@ struct ReceivedCommit {
   }
 }
 
-/// The version that a request reads (`consistency_selector`).
+/// Determines the version that a request reads (`consistency_selector`).
 package enum ConsistencySelector: Sendable {
   case latest
   case transaction([UInt8])
@@ -133,25 +136,25 @@ package enum ConsistencySelector: Sendable {
 
 package enum TransactionOptions: Sendable {
   /// A read-only transaction.
-  /// - Parameter readTime: the time to read at; `nil` for the transaction's start time.
+  /// - Parameter readTime: the read time; `nil` for the transaction's start time.
   case readOnly(readTime: Timestamp?)
   /// A read-write transaction.
   /// - Parameters:
-  ///   - retrying: the id of an earlier attempt.
-  ///   - concurrency: how conflicts with other writers are handled; `nil` for the server's default.
+  ///   - retrying: the id of the earlier attempt that this transaction retries; `nil` for a first attempt.
+  ///   - concurrency: determines how conflicts with other writers are handled; `nil` for the server's default.
   case readWrite(retrying: [UInt8]?, concurrency: ConcurrencyMode? = nil)
 }
 
-/// The handling of conflicts between a read-write transaction and other writers.
+/// Determines how conflicts between a read-write transaction and other writers are handled.
 package enum ConcurrencyMode: Int, Sendable {
-  /// Other writers may change the documents that the transaction has read. Its commit then fails.
+  /// Other writers may change documents that the transaction has read. If they do, the transaction's commit fails.
   case optimistic = 1
-  /// The transaction locks the documents that it has read. Other writers wait until it ends.
+  /// The transaction locks the documents that it has read. Other writers wait until the transaction ends.
   case pessimistic = 2
 }
 
 extension WireReader {
-  /// A field that holds a `google.firestore.v1.TransactionOptions`.
+  /// Reads a field that contains a `google.firestore.v1.TransactionOptions`.
   mutating func transactionOptions() throws(WireError) -> TransactionOptions {
     var (options, reader) = (TransactionOptions.readWrite(retrying: nil), try message())
     while let tag = try reader.tag() {
@@ -186,7 +189,7 @@ extension WireReader {
 // The messages that begin a transaction or end it without a commit.
 
 extension WireReader {
-  /// The content of a `google.firestore.v1.BeginTransactionRequest`.
+  /// Reads the content of a `google.firestore.v1.BeginTransactionRequest`.
   package mutating func beginTransactionRequest() throws(WireError) -> (database: String, TransactionOptions) {
     var (database, options) = ("", TransactionOptions.readWrite(retrying: nil))
     while let tag = try tag() {
@@ -199,7 +202,7 @@ extension WireReader {
     return (database, options)
   }
 
-  /// The content of a `google.firestore.v1.RollbackRequest`.
+  /// Reads the content of a `google.firestore.v1.RollbackRequest`.
   package mutating func rollbackRequest() throws(WireError) -> (database: String, transaction: [UInt8]) {
     var (database, id) = ("", [UInt8]())
     while let tag = try tag() {
@@ -214,6 +217,6 @@ extension WireReader {
 }
 
 extension WireWriter {
-  /// The content of a `google.firestore.v1.BeginTransactionResponse`.
+  /// Writes the content of a `google.firestore.v1.BeginTransactionResponse`.
   package mutating func beginTransactionResponse(_ transaction: [UInt8]) { field(1, bytes: transaction) }
 }

@@ -5,7 +5,7 @@ package import FirestoreModel
 
 package struct GetDocumentMessage: Sendable {
   package var name = ""
-  /// The fields to return; `nil` for all. The same applies to the other calls.
+  /// The fields to return; `nil` for all. The masks of the other calls have the same meaning.
   package var mask: [String]?
   package var consistency = ConsistencySelector.latest
 }
@@ -13,7 +13,7 @@ package struct GetDocumentMessage: Sendable {
 package struct CreateDocumentMessage: Sendable {
   package var parent = ""
   package var collectionID = ""
-  /// The document's id; empty to let the server choose one.
+  /// The id for the new document; empty to let the server choose an id.
   package var documentID = ""
   package var document = DocumentMessage()
   package var mask: [String]?
@@ -21,7 +21,7 @@ package struct CreateDocumentMessage: Sendable {
 
 package struct UpdateDocumentMessage: Sendable {
   package var document = DocumentMessage()
-  /// The fields to write; `nil` for the whole document.
+  /// The fields to write; `nil` to write the whole document.
   package var updateMask: [String]?
   package var mask: [String]?
   package var precondition = Precondition.none
@@ -33,7 +33,7 @@ package struct DeleteDocumentMessage: Sendable {
 }
 
 extension WireReader {
-  /// The content of a `google.firestore.v1.GetDocumentRequest`.
+  /// Reads the content of a `google.firestore.v1.GetDocumentRequest`.
   package mutating func getDocumentRequest() throws(WireError) -> GetDocumentMessage {
     var request = GetDocumentMessage()
     while let tag = try tag() {
@@ -48,7 +48,7 @@ extension WireReader {
     return request
   }
 
-  /// The content of a `google.firestore.v1.CreateDocumentRequest`.
+  /// Reads the content of a `google.firestore.v1.CreateDocumentRequest`.
   package mutating func createDocumentRequest() throws(WireError) -> CreateDocumentMessage {
     var request = CreateDocumentMessage()
     while let tag = try tag() {
@@ -64,7 +64,7 @@ extension WireReader {
     return request
   }
 
-  /// The content of a `google.firestore.v1.UpdateDocumentRequest`.
+  /// Reads the content of a `google.firestore.v1.UpdateDocumentRequest`.
   package mutating func updateDocumentRequest() throws(WireError) -> UpdateDocumentMessage {
     var request = UpdateDocumentMessage()
     while let tag = try tag() {
@@ -79,7 +79,7 @@ extension WireReader {
     return request
   }
 
-  /// The content of a `google.firestore.v1.DeleteDocumentRequest`.
+  /// Reads the content of a `google.firestore.v1.DeleteDocumentRequest`.
   package mutating func deleteDocumentRequest() throws(WireError) -> DeleteDocumentMessage {
     var request = DeleteDocumentMessage()
     while let tag = try tag() {
@@ -100,14 +100,14 @@ package struct BatchGetMessage: Sendable {
   package var consistency = ConsistencySelector.latest
 }
 
-/// One message of BatchGetDocuments or RunQuery.
+/// One response message of BatchGetDocuments or RunQuery.
 package struct ReadResponse: Sendable {
-  /// The document: `found`, or `missing` at the read time.
+  /// The document, which is `found`, or `missing` at the read time; `nil` if the message contains none.
   package var document: Document?
-  /// The transaction that the request began; only in the first response.
+  /// The id of the transaction that the request began. Only the first response contains it.
   package var transaction: [UInt8]
   package var readTime: SnapshotVersion?
-  /// The number of results that a query's offset has skipped before this one.
+  /// The number of results, before this one, that were skipped because of the query's offset.
   package var skipped: Int
   /// Whether the query has no further results.
   package var isDone: Bool
@@ -125,7 +125,7 @@ package struct ReadResponse: Sendable {
 }
 
 extension WireWriter {
-  /// The content of a `google.firestore.v1.BatchGetDocumentsRequest`.
+  /// Writes the content of a `google.firestore.v1.BatchGetDocumentsRequest`.
   package mutating func batchGetRequest(
     _ keys: [DocumentKey], _ view: ReadView = .latest, in database: DatabaseID
   ) {
@@ -138,8 +138,8 @@ extension WireWriter {
     if let time = view.time { field(7, timestamp: time.timestamp) }
   }
 
-  /// The content of a `google.firestore.v1.BatchGetDocumentsResponse`.
-  /// - Parameter mask: the fields to send; `nil` for all.
+  /// Writes the content of a `google.firestore.v1.BatchGetDocumentsResponse`.
+  /// - Parameter mask: the fields to send; `nil` to send all fields.
   package mutating func batchGetResponse(_ response: ReadResponse, _ names: DocumentNames, mask: FieldMask? = nil) {
     if let document = response.document {
       if document.exists {
@@ -154,7 +154,7 @@ extension WireWriter {
 }
 
 extension WireReader {
-  /// The content of a `google.firestore.v1.BatchGetDocumentsRequest`.
+  /// Reads the content of a `google.firestore.v1.BatchGetDocumentsRequest`.
   package mutating func batchGetRequest() throws(WireError) -> BatchGetMessage {
     var request = BatchGetMessage()
     while let tag = try tag() {
@@ -171,7 +171,7 @@ extension WireReader {
     return request
   }
 
-  /// The content of a `google.firestore.v1.BatchGetDocumentsResponse`.
+  /// Reads the content of a `google.firestore.v1.BatchGetDocumentsResponse`.
   package mutating func batchGetResponse(_ names: DocumentNames) throws(WireError) -> ReadResponse {
     var response = ReadResponse()
     var missing: DocumentKey?

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// An `ExecutePipelineRequest`.
+/// The content of an `ExecutePipelineRequest`.
 package struct ExecutePipelineMessage: Sendable {
   package var database = ""
-  /// The pipeline; `nil` if the request has none.
+  /// The pipeline; `nil` if the request contains none.
   package var pipeline: PipelineMessage?
   package var options: [String: ExpressionMessage] = [:]
   package var consistency = ConsistencySelector.latest
-  /// Whether the transaction ends after the results.
+  /// Whether the request asks the server to commit the transaction after sending the results.
   package var commitsTransaction = false
 }
 
-/// An `ExecutePipelineResponse`.
+/// The content of an `ExecutePipelineResponse`.
 package struct PipelineResponse: Sendable {
   package var transaction: [UInt8] = []
   package var results: [PipelineResult] = []
   package var executionTime: SnapshotVersion?
-  /// The requested explanation, as text.
+  /// The explanation as text, if the request asked for one; otherwise `nil`.
   package var explanation: String?
 
   package init(
@@ -32,7 +32,7 @@ package struct PipelineResponse: Sendable {
 }
 
 extension WireWriter {
-  /// The content of a `google.firestore.v1.ExecutePipelineRequest`.
+  /// Writes the content of a `google.firestore.v1.ExecutePipelineRequest`.
   /// - Parameter time: the read time; `nil` for the newest documents.
   package mutating func executePipelineRequest(
     _ pipeline: PipelineMessage, at time: SnapshotVersion? = nil, in database: DatabaseID
@@ -42,7 +42,7 @@ extension WireWriter {
     if let time { field(7, timestamp: time.timestamp) }
   }
 
-  /// The content of a `google.firestore.v1.ExecutePipelineResponse`.
+  /// Writes the content of a `google.firestore.v1.ExecutePipelineResponse`.
   package mutating func executePipelineResponse(_ response: PipelineResponse, _ names: DocumentNames) {
     if !response.transaction.isEmpty { field(1, bytes: response.transaction) }
     for result in response.results { field(2) { $0.pipelineResult(result, names) } }
@@ -66,7 +66,7 @@ extension WireWriter {
 }
 
 extension WireReader {
-  /// The content of a `google.firestore.v1.ExecutePipelineRequest`.
+  /// Reads the content of a `google.firestore.v1.ExecutePipelineRequest`.
   package mutating func executePipelineRequest() throws(WireError) -> ExecutePipelineMessage {
     var request = ExecutePipelineMessage()
     while let tag = try tag() {
@@ -83,7 +83,7 @@ extension WireReader {
     return request
   }
 
-  /// A field that holds a `google.firestore.v1.StructuredPipeline`.
+  /// Reads a field that contains a `google.firestore.v1.StructuredPipeline`.
   private mutating func structuredPipeline() throws(WireError) -> (PipelineMessage?, [String: ExpressionMessage]) {
     var (pipeline, options, reader) = (PipelineMessage?.none, [String: ExpressionMessage](), try message())
     while let tag = try reader.tag() {
@@ -100,7 +100,7 @@ extension WireReader {
     return (pipeline, options)
   }
 
-  /// The content of a `google.firestore.v1.ExecutePipelineResponse`.
+  /// Reads the content of a `google.firestore.v1.ExecutePipelineResponse`.
   package mutating func executePipelineResponse(_ names: DocumentNames) throws(WireError) -> PipelineResponse {
     var response = PipelineResponse()
     while let tag = try tag() {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// The call `hearth.v1.Commits/Follow`, which reports the collections that commits change. Google's servers do not have
-/// it.
+/// The call `hearth.v1.Commits/Follow`, which reports the collections that commits change. Google's servers do not
+/// support it.
 ///
 /// ```
 /// FollowRequest    { string database = 1; }
@@ -34,7 +34,7 @@ extension WireWriter {
 }
 
 extension WireReader {
-  /// - Returns: the name of the database, as sent.
+  /// - Returns: the name of the database, as the client sent it.
   package mutating func followRequest() throws(WireError) -> String {
     var name = ""
     while let tag = try tag() {

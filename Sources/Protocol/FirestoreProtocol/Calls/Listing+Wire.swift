@@ -14,9 +14,9 @@ package struct ListDocumentsMessage: Sendable {
 
 /// One page of a collection's documents.
 package struct DocumentPage: Sendable {
-  /// The documents. A `missing` document has no version, but has documents below it.
+  /// The documents on the page. A `missing` document has no version, but there are documents below it.
   package var documents: [Document]
-  /// The token to request the next page; empty on the last page.
+  /// The token for requesting the next page; empty on the last page.
   package var nextPageToken: String
 
   package init(documents: [Document], nextPageToken: String = "") {
@@ -26,9 +26,9 @@ package struct DocumentPage: Sendable {
 }
 
 extension WireWriter {
-  /// The content of a `google.firestore.v1.ListDocumentsRequest` for the names of all documents of a collection,
-  /// including missing ones.
-  /// - Parameter time: the read time; `nil` for the newest documents. The same applies to the functions below.
+  /// Writes the content of a `google.firestore.v1.ListDocumentsRequest` that requests the names of all documents in a
+  /// collection, including missing documents.
+  /// - Parameter time: the read time; `nil` for the newest documents. The functions below have the same parameter.
   package mutating func listNamesRequest(
     in collection: ResourcePath, at time: SnapshotVersion? = nil, of database: DatabaseID, pageSize: Int32,
     pageToken: String
@@ -42,8 +42,8 @@ extension WireWriter {
     field(12, boolean: true)
   }
 
-  /// The content of a `google.firestore.v1.ListDocumentsResponse`.
-  /// - Parameter mask: the fields to send; `nil` for all.
+  /// Writes the content of a `google.firestore.v1.ListDocumentsResponse`.
+  /// - Parameter mask: the fields to send; `nil` to send all fields.
   package mutating func listDocumentsResponse(_ page: DocumentPage, _ names: DocumentNames, mask: FieldMask? = nil) {
     for document in page.documents { field(1) { $0.document(document, names, mask: mask) } }
     if !page.nextPageToken.isEmpty { field(2, string: page.nextPageToken) }
@@ -51,7 +51,7 @@ extension WireWriter {
 }
 
 extension WireReader {
-  /// The content of a `google.firestore.v1.ListDocumentsRequest`.
+  /// Reads the content of a `google.firestore.v1.ListDocumentsRequest`.
   package mutating func listDocumentsRequest() throws(WireError) -> ListDocumentsMessage {
     var request = ListDocumentsMessage()
     while let tag = try tag() {
@@ -71,7 +71,7 @@ extension WireReader {
     return request
   }
 
-  /// The content of a `google.firestore.v1.ListDocumentsResponse`.
+  /// Reads the content of a `google.firestore.v1.ListDocumentsResponse`.
   package mutating func listDocumentsResponse(_ names: DocumentNames) throws(WireError) -> DocumentPage {
     var page = DocumentPage(documents: [])
     while let tag = try tag() {
@@ -95,7 +95,7 @@ package struct ListCollectionIDsMessage: Sendable {
 /// One page of collection ids.
 package struct CollectionIDPage: Sendable {
   package var ids: [String]
-  /// The token to request the next page; empty on the last page.
+  /// The token for requesting the next page; empty on the last page.
   package var nextPageToken: String
 
   package init(ids: [String], nextPageToken: String = "") {
@@ -105,7 +105,7 @@ package struct CollectionIDPage: Sendable {
 }
 
 extension WireWriter {
-  /// The content of a `google.firestore.v1.ListCollectionIdsRequest`.
+  /// Writes the content of a `google.firestore.v1.ListCollectionIdsRequest`.
   package mutating func listCollectionIDsRequest(
     below parent: ResourcePath, at time: SnapshotVersion? = nil, in database: DatabaseID, pageSize: Int32,
     pageToken: String
@@ -116,7 +116,7 @@ extension WireWriter {
     if let time { field(4, timestamp: time.timestamp) }
   }
 
-  /// The content of a `google.firestore.v1.ListCollectionIdsResponse`.
+  /// Writes the content of a `google.firestore.v1.ListCollectionIdsResponse`.
   package mutating func listCollectionIDsResponse(_ page: CollectionIDPage) {
     for id in page.ids { field(1, string: id) }
     if !page.nextPageToken.isEmpty { field(2, string: page.nextPageToken) }
@@ -124,7 +124,7 @@ extension WireWriter {
 }
 
 extension WireReader {
-  /// The content of a `google.firestore.v1.ListCollectionIdsRequest`.
+  /// Reads the content of a `google.firestore.v1.ListCollectionIdsRequest`.
   package mutating func listCollectionIDsRequest() throws(WireError) -> ListCollectionIDsMessage {
     var request = ListCollectionIDsMessage()
     while let tag = try tag() {
@@ -139,7 +139,7 @@ extension WireReader {
     return request
   }
 
-  /// The content of a `google.firestore.v1.ListCollectionIdsResponse`.
+  /// Reads the content of a `google.firestore.v1.ListCollectionIdsResponse`.
   package mutating func listCollectionIDsResponse() throws(WireError) -> CollectionIDPage {
     var page = CollectionIDPage(ids: [])
     while let tag = try tag() {
@@ -156,13 +156,13 @@ extension WireReader {
 // MARK: Databases
 
 extension WireWriter {
-  /// The content of a `google.firestore.admin.v1.ListDatabasesRequest`.
-  /// - Parameter project: the project; `nil` for all databases of a server.
+  /// Writes the content of a `google.firestore.admin.v1.ListDatabasesRequest`.
+  /// - Parameter project: the id of the project whose databases to list; `nil` to list all databases of a server.
   package mutating func listDatabasesRequest(of project: String?) { field(1, string: "projects/\(project ?? "-")") }
 }
 
 extension WireReader {
-  /// The content of a `google.firestore.admin.v1.ListDatabasesResponse`; skips invalid names.
+  /// Reads the content of a `google.firestore.admin.v1.ListDatabasesResponse`. Skips invalid names.
   package mutating func listDatabasesResponse() throws(WireError) -> [DatabaseID] {
     var databases: [DatabaseID] = []
     while let tag = try tag() {

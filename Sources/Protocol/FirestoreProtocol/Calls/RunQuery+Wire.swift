@@ -2,25 +2,26 @@
 package import FirestoreModel
 package import FirestoreQuery
 
-/// A `RunQueryRequest`, or a `Target.QueryTarget`, which has the same first fields.
+/// The content of a `RunQueryRequest`, or of a `Target.QueryTarget`, whose first fields are the same.
 package struct RunQueryMessage: Sendable {
   package var parent = ""
   package var query: QueryMessage?
   package var consistency = ConsistencySelector.latest
-  /// Whether to also run the query to be explained; `nil` if no explanation is requested.
+  /// Whether the query to be explained is also run; `nil` if the request asks for no explanation.
   package var explain: Bool?
 }
 
 extension WireWriter {
-  /// The content of a `google.firestore.v1.RunQueryRequest` for the newest documents, or of a `Target.QueryTarget`.
+  /// Writes the content of a `google.firestore.v1.RunQueryRequest` that reads the newest documents, or of a
+  /// `Target.QueryTarget`.
   /// - Precondition: the target is not a document target.
   package mutating func runQueryRequest(_ target: Target, in database: DatabaseID) {
     parent(1, of: target, in: database)
     field(2) { $0.structuredQuery(of: target) }
   }
 
-  /// The content of a `google.firestore.v1.RunQueryRequest`.
-  /// - Parameter offset: the number of documents to skip before the limit.
+  /// Writes the content of a `google.firestore.v1.RunQueryRequest`.
+  /// - Parameter offset: the number of documents to skip before the limit applies.
   /// - Precondition: the target is not a document target.
   package mutating func runQueryRequest(
     _ target: Target, _ view: ReadView, passing offset: Int = 0, in database: DatabaseID
@@ -34,15 +35,15 @@ extension WireWriter {
     if let time = view.time { field(7, timestamp: time.timestamp) }
   }
 
-  /// The content of a `google.firestore.v1.RunQueryRequest` that requests an explanation.
-  /// - Parameter isRun: whether to also run the query, which is billed.
+  /// Writes the content of a `google.firestore.v1.RunQueryRequest` that requests an explanation.
+  /// - Parameter isRun: whether the server also runs the query, which is billed.
   /// - Precondition: the target is not a document target.
   package mutating func explainRequest(_ target: Target, isRun: Bool, _ view: ReadView, in database: DatabaseID) {
     runQueryRequest(target, view, in: database)
     field(10) { options in if isRun { options.field(1, boolean: true) } }
   }
 
-  /// The content of a `google.firestore.v1.RunQueryRequest` over all collections.
+  /// Writes the content of a `google.firestore.v1.RunQueryRequest` over all collections.
   package mutating func runQueryRequest(_ request: DescendantsRequest, in database: DatabaseID) {
     let target = request.target(in: database)
     field(1, string: database.name(of: target.path))
@@ -54,27 +55,27 @@ extension WireWriter {
     if let time = request.view.time { field(7, timestamp: time.timestamp) }
   }
 
-  /// A field with the document fields that a query returns.
+  /// Writes the field that selects which document fields a query returns.
   private mutating func selection(_ projection: FieldMask) {
     field(1) { select in
       for path in projection.wireTexts { select.field(2) { $0.field(2, string: path) } }
     }
   }
 
-  /// A field with the name of the query's parent document, or of the root.
+  /// Writes a field that contains the name of the query's parent document, or of the root.
   mutating func parent(_ number: Int, of target: Target, in database: DatabaseID) {
     field(number, string: database.name(of: target.collectionGroup == nil ? target.path.parent : target.path))
   }
 
-  /// The content of the `google.firestore.v1.StructuredQuery` for a target. The limit is an `int32`.
+  /// Writes the content of the `google.firestore.v1.StructuredQuery` for a target. The limit is an `int32`.
   mutating func structuredQuery(of target: Target) {
     var query = target.query
     query.limit = query.limit.map { Int(Int32(clamping: $0)) }
     structuredQuery(query)
   }
 
-  /// The content of a `google.firestore.v1.RunQueryResponse`.
-  /// - Parameter mask: the fields to send; `nil` for all.
+  /// Writes the content of a `google.firestore.v1.RunQueryResponse`.
+  /// - Parameter mask: the fields to send; `nil` to send all fields.
   package mutating func runQueryResponse(
     _ response: ReadResponse, _ names: DocumentNames, mask: FieldMask? = nil, explaining metrics: ExplainMetrics? = nil
   ) {
@@ -86,12 +87,12 @@ extension WireWriter {
     if let metrics { explainMetrics(11, metrics) }
   }
 
-  /// The content of a `google.firestore.v1.RunQueryResponse` that explains the query.
+  /// Writes the content of a `google.firestore.v1.RunQueryResponse` that explains the query.
   package mutating func runQueryResponse(explaining metrics: ExplainMetrics) { explainMetrics(11, metrics) }
 }
 
 extension WireReader {
-  /// The content of a `google.firestore.v1.RunQueryRequest`, or of a `Target.QueryTarget`.
+  /// Reads the content of a `google.firestore.v1.RunQueryRequest`, or of a `Target.QueryTarget`.
   package mutating func runQueryRequest() throws(WireError) -> RunQueryMessage {
     var request = RunQueryMessage()
     while let tag = try tag() {
@@ -108,7 +109,8 @@ extension WireReader {
     return request
   }
 
-  /// The explanation in a `google.firestore.v1.RunQueryResponse`, without reading its document; `nil` if there is none.
+  /// Reads the explanation in a `google.firestore.v1.RunQueryResponse`, but not the document; `nil` if there is no
+  /// explanation.
   package mutating func explainResponse() throws(WireError) -> ExplainMetrics? {
     var metrics: ExplainMetrics?
     while let tag = try tag() {
@@ -117,7 +119,7 @@ extension WireReader {
     return metrics
   }
 
-  /// The content of a `google.firestore.v1.RunQueryResponse`.
+  /// Reads the content of a `google.firestore.v1.RunQueryResponse`.
   package mutating func runQueryResponse(_ names: DocumentNames) throws(WireError) -> ReadResponse {
     var response = ReadResponse()
     while let tag = try tag() {
@@ -135,7 +137,7 @@ extension WireReader {
 }
 
 extension FieldMask {
-  /// The sorted paths. An empty mask is sent as the document's name, since sending no paths would mean all fields.
+  /// The sorted paths. An empty mask is sent as the path `__name__`, because sending no paths would select all fields.
   var wireTexts: [String] { paths.isEmpty ? ["__name__"] : paths.sorted().map(\.canonicalText) }
 }
 
@@ -149,7 +151,7 @@ package struct PartitionQueryMessage: Sendable {
 }
 
 extension WireReader {
-  /// The content of a `google.firestore.v1.PartitionQueryRequest`.
+  /// Reads the content of a `google.firestore.v1.PartitionQueryRequest`.
   package mutating func partitionQueryRequest() throws(WireError) -> PartitionQueryMessage {
     var request = PartitionQueryMessage()
     while let tag = try tag() {
@@ -168,8 +170,8 @@ extension WireReader {
 }
 
 extension WireWriter {
-  /// The content of a `google.firestore.v1.PartitionQueryResponse`.
-  /// - Parameter points: the first documents of the partitions.
+  /// Writes the content of a `google.firestore.v1.PartitionQueryResponse`.
+  /// - Parameter points: the documents at which the partitions begin.
   package mutating func partitionQueryResponse(
     _ points: some Sequence<DocumentKey>, in database: DatabaseID, nextPageToken: String
   ) {
@@ -179,7 +181,8 @@ extension WireWriter {
 }
 
 package struct AggregationQueryMessage: Sendable {
-  /// An `Aggregation`. If the request omits them, the function is `nil` and the alias is empty.
+  /// The content of an `Aggregation`. If the request omits the function, it is `nil`. If the request omits the alias,
+  /// it is empty.
   package struct Aggregation: Sendable {
     package enum Function: Sendable {
       case count(upTo: Int64?)
@@ -192,16 +195,16 @@ package struct AggregationQueryMessage: Sendable {
   }
 
   package var parent = ""
-  /// The query to aggregate; `nil` if the request has none.
+  /// The query to aggregate; `nil` if the request contains none.
   package var query: QueryMessage?
   package var aggregations: [Aggregation] = []
   package var consistency = ConsistencySelector.latest
-  /// Whether to also run the query to be explained; `nil` if no explanation is requested.
+  /// Whether the query to be explained is also run; `nil` if the request asks for no explanation.
   package var explain: Bool?
 }
 
 extension Target {
-  /// The target without its last order, if the other orders imply it and no cursor has a value for it.
+  /// A copy of the target without the last ordering, if the other orderings imply it and no cursor has a value for it.
   fileprivate var withoutImpliedName: Target {
     let implied = orderBy.dropLast().last?.direction ?? .ascending
     guard orderBy.last == OrderBy(.documentID, implied),
@@ -214,8 +217,8 @@ extension Target {
 }
 
 extension WireWriter {
-  /// The content of a `google.firestore.v1.RunAggregationQueryRequest`. Omits the implied order by name, because the
-  /// server must append the name after the aggregated field (PROTOCOL §3.9).
+  /// Writes the content of a `google.firestore.v1.RunAggregationQueryRequest`. Omits the implied ordering by name,
+  /// because the server must append the name after the aggregated field (PROTOCOL §3.9).
   /// - Parameter time: the read time; `nil` for the newest documents.
   package mutating func aggregationRequest(
     _ target: Target, _ aggregations: [Aggregation], at time: SnapshotVersion? = nil, in database: DatabaseID
@@ -237,7 +240,7 @@ extension WireWriter {
     if !aggregation.alias.isEmpty { field(7, string: aggregation.alias) }
   }
 
-  /// The content of a `google.firestore.v1.RunAggregationQueryResponse`.
+  /// Writes the content of a `google.firestore.v1.RunAggregationQueryResponse`.
   /// - Parameter figures: the results by alias.
   package mutating func aggregationResponse(
     _ figures: Fields, readTime: SnapshotVersion, explaining metrics: ExplainMetrics? = nil
@@ -247,15 +250,16 @@ extension WireWriter {
     if let metrics { explainMetrics(10, metrics) }
   }
 
-  /// The content of a `google.firestore.v1.RunAggregationQueryResponse` with only the id of a new transaction.
+  /// Writes the content of a `google.firestore.v1.RunAggregationQueryResponse` that contains only the id of a new
+  /// transaction.
   package mutating func aggregationResponse(transaction: [UInt8]) { field(2, bytes: transaction) }
 
-  /// The content of a `google.firestore.v1.RunAggregationQueryResponse` that explains the query.
+  /// Writes the content of a `google.firestore.v1.RunAggregationQueryResponse` that explains the query.
   package mutating func aggregationResponse(explaining metrics: ExplainMetrics) { explainMetrics(10, metrics) }
 }
 
 extension WireReader {
-  /// The content of a `google.firestore.v1.RunAggregationQueryRequest`.
+  /// Reads the content of a `google.firestore.v1.RunAggregationQueryRequest`.
   package mutating func aggregationRequest() throws(WireError) -> AggregationQueryMessage {
     var request = AggregationQueryMessage()
     while let tag = try tag() {
@@ -301,22 +305,22 @@ extension WireReader {
     return aggregation
   }
 
-  /// A field that holds an `Aggregation.Count`.
+  /// Reads a field that contains an `Aggregation.Count`.
   private mutating func wrappedLimit() throws(WireError) -> Int64? {
     var limit: Int64?
     try message(with: 1, .lengthDelimited) { reader throws(WireError) in limit = try reader.wrappedInteger() }
     return limit
   }
 
-  /// A field that holds an `Aggregation.Sum` or `Aggregation.Avg`.
+  /// Reads a field that contains an `Aggregation.Sum` or `Aggregation.Avg`.
   private mutating func wrappedPath() throws(WireError) -> String {
     var path = ""
     try message(with: 1, .lengthDelimited) { reader throws(WireError) in path = try reader.fieldReference() }
     return path
   }
 
-  /// The content of a `google.firestore.v1.RunAggregationQueryResponse`.
-  /// - Returns: the results by alias; `nil` for a message without a result, such as one with the id of a new
+  /// Reads the content of a `google.firestore.v1.RunAggregationQueryResponse`.
+  /// - Returns: the results by alias; `nil` if the message contains no result, for example only the id of a new
   ///   transaction.
   package mutating func aggregationResponse() throws(WireError) -> Fields? {
     var figures: Fields?

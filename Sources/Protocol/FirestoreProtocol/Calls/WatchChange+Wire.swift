@@ -2,8 +2,8 @@
 package import FirestoreModel
 
 extension WireReader {
-  /// The content of a `google.firestore.v1.ListenResponse`.
-  /// - Returns: `nil` for an unknown kind of message or change, which the caller skips.
+  /// Reads the content of a `google.firestore.v1.ListenResponse`.
+  /// - Returns: `nil` if the kind of message or change is unknown. The caller skips such a message.
   package mutating func watchChange(_ names: DocumentNames) throws(WireError) -> WatchChange? {
     var change: WatchChange?
     while let tag = try tag() {
@@ -59,7 +59,7 @@ extension WireReader {
 
   mutating func targetID() throws(WireError) -> TargetID { TargetID(Int32(truncatingIfNeeded: try varint())) }
 
-  /// A field of repeated `int32`, packed or not.
+  /// Reads a field of repeated `int32`, packed or not.
   private mutating func targetIDs(_ ids: inout [TargetID], _ type: WireType) throws(WireError) {
     switch type {
     case .varint: ids.append(try targetID())
@@ -154,9 +154,11 @@ extension WireReader {
 }
 
 extension WireWriter {
-  /// The content of a `google.firestore.v1.ListenResponse`, as Google's emulator sends it (PROTOCOL §2.4). A reset has
-  /// a read time like `current`. A deletion lists every affected target as one that the document has left.
-  /// - Parameter readTime: sent with `current`, `reset` and `documentRemoved` if the change itself has none.
+  /// Writes the content of a `google.firestore.v1.ListenResponse` in the way that Google's emulator does (PROTOCOL
+  /// §2.4). A reset has a read time, as `current` does. A deletion lists every affected target as one that the document
+  /// has left.
+  /// - Parameter readTime: the read time to send with `current`, `reset` and `documentRemoved` if the change itself has
+  ///   none.
   package mutating func watchChange(_ change: WatchChange, _ names: DocumentNames, readTime: SnapshotVersion? = nil) {
     switch change {
     case .added(let ids): targetChange(1, ids)
@@ -226,7 +228,7 @@ extension WireWriter {
 }
 
 extension WireReader {
-  /// The content of a `google.rpc.Status`; `nil` for OK. An unknown number counts as the code `unknown`.
+  /// Reads the content of a `google.rpc.Status`; `nil` for OK. An unknown number becomes the code `unknown`.
   mutating func status() throws(WireError) -> RPCStatus? {
     var code = 0
     var text = ""
@@ -242,7 +244,7 @@ extension WireReader {
 }
 
 extension WireWriter {
-  /// A field with a `google.rpc.Status`.
+  /// Writes a field that contains a `google.rpc.Status`.
   package mutating func status(_ number: Int, _ status: RPCStatus) {
     field(number) { writer in
       if status.code != .ok { writer.field(1, varint: UInt64(status.code.rawValue)) }

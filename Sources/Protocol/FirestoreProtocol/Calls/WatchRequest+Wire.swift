@@ -2,18 +2,19 @@
 package import FirestoreModel
 import FirestoreQuery
 
-/// A `ListenRequest` as received.
+/// The content of a `ListenRequest`, as received.
 package struct ListenMessage: Sendable {
   package struct Target: Sendable {
     package enum Content: Sendable {
       case query(RunQueryMessage)
-      /// Documents by their names.
+      /// Documents, identified by their names.
       case documents([String])
       case pipeline
     }
 
     package var id = TargetID(0)
-    /// The query or documents; `nil` if the request has none. An error in them affects only this target.
+    /// The query or documents; `nil` if the request contains neither. An error in this content affects only this
+    /// target.
     package var content: Result<Content, WireError>?
     package var resume: WatchTarget.Resume?
     package var expectedCount: Int?
@@ -25,7 +26,7 @@ package struct ListenMessage: Sendable {
 }
 
 extension WireWriter {
-  /// The content of a `google.firestore.v1.ListenRequest`.
+  /// Writes the content of a `google.firestore.v1.ListenRequest`.
   package mutating func watchRequest(_ request: WatchRequest, in database: DatabaseID) {
     field(1, string: database.name)
     switch request {
@@ -36,7 +37,7 @@ extension WireWriter {
     }
   }
 
-  /// The content of a `google.firestore.v1.Target`.
+  /// Writes the content of a `google.firestore.v1.Target`.
   private mutating func watchTarget(_ watched: WatchTarget, in database: DatabaseID) {
     let target = watched.target
     if target.isDocumentTarget {
@@ -54,7 +55,7 @@ extension WireWriter {
 }
 
 extension WireReader {
-  /// The content of a `google.firestore.v1.ListenRequest`.
+  /// Reads the content of a `google.firestore.v1.ListenRequest`.
   package mutating func listenRequest() throws(WireError) -> ListenMessage {
     var request = ListenMessage()
     while let tag = try tag() {
@@ -68,7 +69,7 @@ extension WireReader {
     return request
   }
 
-  /// A field that holds a `google.firestore.v1.Target`.
+  /// Reads a field that contains a `google.firestore.v1.Target`.
   private mutating func watchTarget() throws(WireError) -> ListenMessage.Target {
     var (target, reader) = (ListenMessage.Target(), try message())
     while let tag = try reader.tag() {
@@ -93,7 +94,7 @@ extension WireReader {
     return target
   }
 
-  /// The content of a `Target.DocumentsTarget`.
+  /// Reads the content of a `Target.DocumentsTarget`.
   private mutating func documentNames() throws(WireError) -> [String] {
     var names: [String] = []
     while let tag = try tag() {
@@ -104,7 +105,7 @@ extension WireReader {
 }
 
 extension TargetPurpose {
-  /// The label with the purpose of a request.
+  /// The name of the label that contains the purpose of a request.
   static let label = "goog-listen-tags"
 
   fileprivate var tag: String? {

@@ -7,16 +7,17 @@ package struct WriteStreamMessage: Sendable {
   package var streamID = ""
   package var writes: [WriteMessage] = []
   package var streamToken: [UInt8] = []
-  /// The client's id of this request, which it keeps when it resends the request.
+  /// The id that the client gave this request. The client uses the same id when it resends the request.
   package var requestID: WriteRequestID?
 }
 
 /// A message from the server on a Write stream (PROTOCOL §3.1).
 package struct WriteResponse: Sendable {
-  /// The stream's id; only in the response to the handshake.
+  /// The stream's id. Only the response to the handshake contains it.
   package var streamID: String
   package var streamToken: [UInt8]
-  /// The response to a commit; `nil` in the responses to the handshake and to the message that ends the stream.
+  /// The response to a commit; `nil` in the response to the handshake, and in the response to the message that ends the
+  /// stream.
   package var commit: CommitResponse?
 
   package init(streamID: String = "", streamToken: [UInt8], commit: CommitResponse? = nil) {
@@ -27,10 +28,10 @@ package struct WriteResponse: Sendable {
 }
 
 extension WireWriter {
-  /// The content of the `google.firestore.v1.WriteRequest` that opens a stream.
+  /// Writes the content of the `google.firestore.v1.WriteRequest` that opens a stream.
   package mutating func writeHandshake(in database: DatabaseID) { field(1, string: database.name) }
 
-  /// The content of a `google.firestore.v1.WriteRequest` on an open stream.
+  /// Writes the content of a `google.firestore.v1.WriteRequest` on an open stream.
   package mutating func writeRequest(_ request: WriteRequest, in database: DatabaseID) {
     let names = DocumentNames(database)
     field(1, string: database.name)
@@ -39,7 +40,7 @@ extension WireWriter {
     if let id = request.requestID { label(5, WriteRequestID.labelName, id.label) }
   }
 
-  /// An entry of a `map<string, string>`.
+  /// Writes an entry of a `map<string, string>`.
   mutating func label(_ number: Int, _ key: String, _ value: String) {
     field(number) { writer in
       writer.field(1, string: key)
@@ -47,8 +48,8 @@ extension WireWriter {
     }
   }
 
-  /// The content of a `google.firestore.v1.WriteResponse`.
-  /// - Parameter mutations: the committed mutations, if any.
+  /// Writes the content of a `google.firestore.v1.WriteResponse`.
+  /// - Parameter mutations: the committed mutations; empty if the response is not about a commit.
   package mutating func writeResponse(_ response: WriteResponse, to mutations: [Mutation] = []) {
     if !response.streamID.isEmpty { field(1, string: response.streamID) }
     if !response.streamToken.isEmpty { field(2, bytes: response.streamToken) }
@@ -59,7 +60,7 @@ extension WireWriter {
 }
 
 extension WireReader {
-  /// The content of a `google.firestore.v1.WriteRequest`.
+  /// Reads the content of a `google.firestore.v1.WriteRequest`.
   package mutating func writeRequest() throws(WireError) -> WriteStreamMessage {
     var request = WriteStreamMessage()
     while let tag = try tag() {
@@ -77,7 +78,7 @@ extension WireReader {
     return request
   }
 
-  /// An entry of a `map<string, string>`.
+  /// Reads an entry of a `map<string, string>`.
   private mutating func label() throws(WireError) -> (key: String, value: String) {
     var (key, value, reader) = ("", "", try message())
     while let tag = try reader.tag() {
@@ -90,7 +91,7 @@ extension WireReader {
     return (key, value)
   }
 
-  /// The content of a `google.firestore.v1.WriteResponse`.
+  /// Reads the content of a `google.firestore.v1.WriteResponse`.
   package mutating func writeResponse() throws(WireError) -> WriteResponse {
     var response = WriteResponse(streamToken: [])
     var received = ReceivedCommit()
@@ -108,20 +109,20 @@ extension WireReader {
   }
 }
 
-/// The id of a write request as a label of google.firestore.v1's `WriteRequest`. A backend that knows the label
-/// recognizes repeated batches; other backends ignore it.
+/// The form in which a google.firestore.v1 `WriteRequest` contains its id, which is a label. Backends that support the
+/// label recognize repeated batches. Other backends ignore it.
 extension WriteRequestID {
   package static let labelName = "hearth-write"
 
-  /// The number of the field with the id in a `CommitRequest`, which has no labels. The field is not part of
-  /// google.firestore.v1, so other backends skip it.
+  /// The number of the field that contains the id in a `CommitRequest`, because this message has no labels. The field
+  /// is not part of google.firestore.v1, so other backends skip it.
   static let commitField = 18_533
 
-  /// The maximum length of a client's id in bytes; caches create ids of 8 or 16.
+  /// The maximum length in bytes of a client's id. Caches create ids of 8 or 16 bytes.
   private static let longestClientID = 64
 
-  /// Parses a label; `nil` if it is not an id.
-  /// - Parameter label: `CLIENT-BATCH`, with the client in hexadecimal.
+  /// Parses a label; `nil` if the label is not an id.
+  /// - Parameter label: a text of the form `CLIENT-BATCH`, in which the client is hexadecimal.
   package init?(label: String, sender: Sender = .cache) {
     let parts = label.split(separator: "-", omittingEmptySubsequences: false)
     guard parts.count == 2, parts[0].utf8.count <= 2 * Self.longestClientID, let batch = Int64(parts[1]),

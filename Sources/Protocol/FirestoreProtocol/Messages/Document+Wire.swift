@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// A `google.firestore.v1.Document` in a request: its name and fields, unchecked.
+/// The content of a `google.firestore.v1.Document` in a request: its name and fields, not validated.
 package struct DocumentMessage: Sendable {
   package var name = ""
   package var fields = Fields()
@@ -10,9 +10,9 @@ package struct DocumentMessage: Sendable {
 // The fields of a document remain encoded between the wire and the cache, and between the backend's file and the wire.
 
 extension WireReader {
-  /// A field that holds the `google.firestore.v1.Document` of a request.
-  /// - Parameter isToStore: whether the fields will probably be stored without being read. They are then decoded on
-  ///   demand.
+  /// Reads a field that contains the `google.firestore.v1.Document` of a request.
+  /// - Parameter isToStore: whether the fields will probably be stored without being read. If so, they are decoded only
+  ///   on demand.
   mutating func documentMessage(isToStore: Bool = false) throws(WireError) -> DocumentMessage {
     let bytes = try lengthDelimited()
     var (document, entries) = (DocumentMessage(), [Fields.Entry]())
@@ -41,22 +41,22 @@ extension WireReader {
     return document
   }
 
-  /// A field that holds a `google.firestore.v1.DocumentMask`. The order of its paths does not matter.
+  /// Reads a field that contains a `google.firestore.v1.DocumentMask`. The order of the mask's paths does not matter.
   mutating func documentMask() throws(WireError) -> [String] {
     var paths: [String] = []
     try message(with: 1, .lengthDelimited) { reader throws(WireError) in paths.append(try reader.string()) }
     return paths
   }
 
-  /// A field that holds a `google.firestore.v1.Value`.
+  /// Reads a field that contains a `google.firestore.v1.Value`.
   mutating func valueField() throws(WireError) -> Value {
     var inner = try message()
     return try inner.value()
   }
 
-  /// A field that holds a `google.firestore.v1.Document`.
-  /// - Parameter mayBeMissing: whether a document without times is a missing one, as in a listing that includes missing
-  ///   documents.
+  /// Reads a field that contains a `google.firestore.v1.Document`.
+  /// - Parameter mayBeMissing: whether a document without times counts as missing. This is the case in a listing that
+  ///   includes missing documents.
   package mutating func document(_ names: DocumentNames, mayBeMissing: Bool = false) throws(WireError) -> Document {
     let bytes = try lengthDelimited()
     var key: DocumentKey?
@@ -82,8 +82,8 @@ extension WireReader {
 }
 
 extension WireWriter {
-  /// The content of a `google.firestore.v1.Document`; for a missing document, only its name.
-  /// - Parameter mask: the fields to send; `nil` for all.
+  /// Writes the content of a `google.firestore.v1.Document`. For a missing document, writes only its name.
+  /// - Parameter mask: the fields to send; `nil` to send all fields.
   package mutating func document(_ document: Document, _ names: DocumentNames, mask: FieldMask? = nil) {
     names.write(document.key, as: 1, to: &self)
     guard let data = document.data else { return }

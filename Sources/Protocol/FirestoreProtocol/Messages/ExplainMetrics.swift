@@ -3,11 +3,11 @@ import FirestoreModel
 
 /// The explanation of a query: the plan and, if the query was run, its cost.
 package struct ExplainMetrics: Hashable, Sendable {
-  /// An index used by the query.
+  /// An index that the query used.
   package struct Index: Hashable, Sendable {
-    /// `Collection` or `Collection group`.
+    /// The scope of the index: `Collection` or `Collection group`.
     package var scope: String
-    /// The fields, such as `(a ASC, __name__ ASC)`.
+    /// The fields of the index, such as `(a ASC, __name__ ASC)`.
     package var properties: String
 
     package init(scope: String, properties: String) {
@@ -17,14 +17,14 @@ package struct ExplainMetrics: Hashable, Sendable {
   }
 
   package struct Execution: Hashable, Sendable {
-    /// The number of returned documents or aggregations.
+    /// The number of documents or aggregations that were returned.
     package var results: Int
     package var duration: Duration
-    /// The number of billed reads.
+    /// The number of reads that were billed.
     package var readOperations: Int
-    /// The number of documents read for the results; `nil` if the server does not report it.
+    /// The number of documents that were read to get the results; `nil` if the server does not report it.
     package var documents: Int?
-    /// The number of index entries read; `nil` if the server does not report it.
+    /// The number of index entries that were read; `nil` if the server does not report it.
     package var indexEntries: Int?
 
     package init(results: Int, duration: Duration, documents: Int?, indexEntries: Int?) {
@@ -44,7 +44,7 @@ package struct ExplainMetrics: Hashable, Sendable {
 }
 
 extension WireWriter {
-  /// A field with a `google.firestore.v1.ExplainMetrics`.
+  /// Writes a field that contains a `google.firestore.v1.ExplainMetrics`.
   mutating func explainMetrics(_ number: Int, _ metrics: ExplainMetrics) {
     field(number) { writer in
       writer.field(1) { writer in
@@ -80,7 +80,7 @@ extension WireWriter {
     }
   }
 
-  /// A field of a `google.protobuf.Struct` that holds another `Struct`.
+  /// Writes a field of a `google.protobuf.Struct` whose value is another `Struct`.
   private mutating func entry(_ name: String, _ content: (inout WireWriter) -> Void) {
     field(1) { writer in
       writer.field(1, string: name)
@@ -88,7 +88,7 @@ extension WireWriter {
     }
   }
 
-  /// A field of a `google.protobuf.Struct` that holds text.
+  /// Writes a field of a `google.protobuf.Struct` whose value is a text.
   private mutating func entry(_ name: String, _ text: String) {
     field(1) { writer in
       writer.field(1, string: name)
@@ -98,16 +98,16 @@ extension WireWriter {
 }
 
 extension WireReader {
-  /// A field that holds a `google.firestore.v1.ExplainOptions`.
-  /// - Returns: whether to also run the query.
+  /// Reads a field that contains a `google.firestore.v1.ExplainOptions`.
+  /// - Returns: whether the query is also run.
   mutating func explainOptions() throws(WireError) -> Bool {
     var isRun = false
     try message(with: 1, .varint) { reader throws(WireError) in isRun = try reader.boolean() }
     return isRun
   }
 
-  /// A field that holds a `google.firestore.v1.ExplainMetrics`. Servers send some execution figures as text. A text
-  /// that is not a number counts as missing.
+  /// Reads a field that contains a `google.firestore.v1.ExplainMetrics`. Servers send some execution figures as text.
+  /// If such a text is not a number, the figure counts as missing.
   mutating func explainMetrics() throws(WireError) -> ExplainMetrics {
     var (reader, metrics) = (try message(), ExplainMetrics([]))
     while let tag = try reader.tag() {
@@ -144,7 +144,7 @@ extension WireReader {
     return execution
   }
 
-  /// A field that holds a `google.protobuf.Duration`.
+  /// Reads a field that contains a `google.protobuf.Duration`.
   private mutating func duration() throws(WireError) -> Duration {
     var (reader, seconds, nanoseconds) = (try message(), Int64(0), Int64(0))
     while let tag = try reader.tag() {
@@ -157,7 +157,7 @@ extension WireReader {
     return .seconds(seconds) + .nanoseconds(nanoseconds)
   }
 
-  /// A field that holds a `google.protobuf.Struct`; only its strings are read.
+  /// Reads a field that contains a `google.protobuf.Struct`. Only strings are read.
   private mutating func texts() throws(WireError) -> [String: String] {
     var texts: [String: String] = [:]
     try message(with: 1, .lengthDelimited) { reader throws(WireError) in

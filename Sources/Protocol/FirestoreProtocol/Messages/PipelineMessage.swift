@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// A `google.firestore.v1.Pipeline`, received or to be sent. Stages are identified by name and unchecked.
+/// The content of a `google.firestore.v1.Pipeline`, either received or to be sent. Stages are identified by name and
+/// not validated.
 package struct PipelineMessage: Hashable, Sendable {
   package struct Stage: Hashable, Sendable {
     package var name: String
@@ -24,11 +25,11 @@ package struct PipelineMessage: Hashable, Sendable {
 
   package init(_ stages: [Stage] = []) { self.stages = stages }
 
-  /// Whether the last stage writes.
+  /// Whether the last stage writes documents.
   package var writes: Bool { stages.last.map { ["update", "delete"].contains($0.name) } ?? false }
 }
 
-/// A `google.firestore.v1.Value` of a pipeline: a constant, or an expression that is evaluated for each document.
+/// A `google.firestore.v1.Value` in a pipeline: a constant, or an expression that is evaluated for each document.
 package indirect enum ExpressionMessage: Hashable, Sendable {
   package struct Entry: Hashable, Sendable {
     package var name: String
@@ -41,15 +42,15 @@ package indirect enum ExpressionMessage: Hashable, Sendable {
   }
 
   case constant(Value)
-  /// A reference that does not name a document of a database, such as `/books`.
+  /// A reference that is not the full name of a document in a database, such as `/books`.
   case path(String)
-  /// The text of a field path.
+  /// A field path, as text.
   case field(String)
   case variable(String)
   case function(String, [ExpressionMessage], options: [String: ExpressionMessage])
-  /// An array that is not constant.
+  /// An array that contains expressions, so that it is not constant.
   case array([ExpressionMessage])
-  /// A map that is not constant.
+  /// A map that contains expressions, so that it is not constant.
   case map([Entry])
   case pipeline(PipelineMessage)
 
@@ -57,7 +58,7 @@ package indirect enum ExpressionMessage: Hashable, Sendable {
     .function(name, arguments, options: [:])
   }
 
-  /// A map of expressions by name.
+  /// Creates a map of expressions by name.
   package static func named(_ expressions: [(name: String, value: ExpressionMessage)]) -> ExpressionMessage {
     .map(expressions.map { Entry($0.name, $0.value) })
   }
@@ -89,7 +90,7 @@ package struct PipelineResult: Sendable {
 }
 
 extension WireReader {
-  /// The content of a `google.firestore.v1.Pipeline`.
+  /// Reads the content of a `google.firestore.v1.Pipeline`.
   package mutating func pipeline(depth: Int = 0) throws(WireError) -> PipelineMessage {
     guard depth <= PipelineMessage.maximumDepth else { throw .deepPipeline }
     var pipeline = PipelineMessage()
@@ -107,7 +108,7 @@ extension WireReader {
     return PipelineMessage.Stage(call.name, call.arguments, options: call.options)
   }
 
-  /// A field that holds a `Pipeline.Stage` or a `Function`, which have the same form.
+  /// Reads a field that contains a `Pipeline.Stage` or a `Function`. Both have the same form.
   private mutating func call(
     depth: Int
   ) throws(WireError) -> (name: String, arguments: [ExpressionMessage], options: [String: ExpressionMessage]) {
@@ -126,7 +127,7 @@ extension WireReader {
     return (name, arguments, options)
   }
 
-  /// A field that holds a `google.firestore.v1.Value` of a pipeline.
+  /// Reads a field that contains a `google.firestore.v1.Value` of a pipeline.
   package mutating func expressionField(depth: Int) throws(WireError) -> ExpressionMessage {
     guard depth <= PipelineMessage.maximumDepth else { throw .deepPipeline }
     let bytes = try lengthDelimited()
@@ -186,7 +187,7 @@ extension WireReader {
     return .constant(Value(map: Fields(unsorted: fields)))
   }
 
-  /// A field that holds a map entry.
+  /// Reads a field that contains a map entry.
   mutating func expressionEntry(depth: Int) throws(WireError) -> ExpressionMessage.Entry {
     var (reader, name, value) = (try message(), "", ExpressionMessage?.none)
     while let tag = try reader.tag() {
@@ -207,20 +208,20 @@ extension WireError {
 }
 
 extension ExpressionMessage {
-  /// Creates a reference from its text.
-  /// - Parameter text: the name of a document, or a path.
+  /// Creates a reference from its text form.
+  /// - Parameter text: the full name of a document, or a path.
   package static func reference(_ text: String) -> ExpressionMessage {
     Value(referenceName: text).map { .constant($0) } ?? .path(text)
   }
 }
 
 extension WireWriter {
-  /// The content of a `google.firestore.v1.Pipeline`.
+  /// Writes the content of a `google.firestore.v1.Pipeline`.
   package mutating func pipeline(_ pipeline: PipelineMessage) {
     for stage in pipeline.stages { field(1) { $0.call(stage.name, stage.arguments, stage.options) } }
   }
 
-  /// The content of a `Pipeline.Stage` or a `Function`.
+  /// Writes the content of a `Pipeline.Stage` or a `Function`.
   private mutating func call(
     _ name: String, _ arguments: [ExpressionMessage], _ options: [String: ExpressionMessage]
   ) {
@@ -238,7 +239,7 @@ extension WireWriter {
     }
   }
 
-  /// The content of a `google.firestore.v1.Value` of a pipeline.
+  /// Writes the content of a `google.firestore.v1.Value` of a pipeline.
   package mutating func expression(_ expression: ExpressionMessage) {
     switch expression {
     case .constant(let value): self.value(value)

@@ -2,8 +2,8 @@
 package import FirestoreModel
 package import FirestoreQuery
 
-/// A `google.firestore.v1.StructuredQuery` as received: all known parts, unchecked. The caller decides which queries it
-/// supports: a cache reads only its own queries, a server reads any query.
+/// The content of a `google.firestore.v1.StructuredQuery` as received: all known parts, not validated. The caller
+/// decides which queries to support. A cache only reads its own queries, whereas a server reads any query.
 package struct QueryMessage: Sendable {
   package struct Selector: Sendable {
     package var collectionID: String
@@ -15,13 +15,15 @@ package struct QueryMessage: Sendable {
     }
   }
 
-  /// A `Filter`. Operators are protocol numbers, and paths are text. If they are omitted, they are 0 or empty.
+  /// The content of a `Filter`. Operators are protocol numbers, and paths are texts. If the request omits an operator,
+  /// it is 0; if it omits a path, the path is empty.
   package indirect enum Condition: Sendable {
     case none
     case composite(op: Int64, [Condition])
     case field(path: String, op: Int64, Value?)
     case unary(path: String, op: Int64)
-    /// A condition that is nested too deeply to read. The limit protects the stack from malicious messages.
+    /// A condition that is nested too deeply to be read. The depth is limited to protect the stack from malicious
+    /// messages.
     case tooDeep
   }
 
@@ -35,7 +37,7 @@ package struct QueryMessage: Sendable {
     package var before = false
   }
 
-  /// A `FindNearest`.
+  /// The content of a `FindNearest`.
   package struct Nearest: Sendable {
     package var path = ""
     package var vector: Value?
@@ -48,7 +50,7 @@ package struct QueryMessage: Sendable {
   /// The maximum depth of nested filters.
   package static let maximumDepth = 64
 
-  /// The paths of `select`; `nil` if there is no `select`.
+  /// The paths in `select`; `nil` if the query has no `select`.
   package var projection: [String]?
   package var selectors: [Selector] = []
   package var filter: Condition?
@@ -61,7 +63,7 @@ package struct QueryMessage: Sendable {
 }
 
 extension WireReader {
-  /// A field that holds a message with only one relevant field.
+  /// Reads a field that contains a message in which only one field is relevant.
   mutating func message(
     with number: Int, _ type: WireType, _ read: (inout WireReader) throws(WireError) -> Void
   ) throws(WireError) {
@@ -71,7 +73,7 @@ extension WireReader {
     }
   }
 
-  /// The content of a `google.firestore.v1.StructuredQuery`.
+  /// Reads the content of a `google.firestore.v1.StructuredQuery`.
   package mutating func structuredQuery() throws(WireError) -> QueryMessage {
     var query = QueryMessage()
     while let tag = try tag() {
@@ -91,27 +93,27 @@ extension WireReader {
     return query
   }
 
-  /// A field that holds a `google.firestore.v1.StructuredQuery`.
+  /// Reads a field that contains a `google.firestore.v1.StructuredQuery`.
   mutating func queryMessage() throws(WireError) -> QueryMessage {
     var inner = try message()
     return try inner.structuredQuery()
   }
 
-  /// A field that holds a `FieldReference`; empty if it has no path.
+  /// Reads a field that contains a `FieldReference`. The result is empty if the reference has no path.
   mutating func fieldReference() throws(WireError) -> String {
     var path = ""
     try message(with: 2, .lengthDelimited) { reader throws(WireError) in path = try reader.string() }
     return path
   }
 
-  /// A field that holds an `Int32Value` or `Int64Value`.
+  /// Reads a field that contains an `Int32Value` or `Int64Value`.
   mutating func wrappedInteger() throws(WireError) -> Int64 {
     var value: Int64 = 0
     try message(with: 1, .varint) { reader throws(WireError) in value = try reader.integer() }
     return value
   }
 
-  /// A field that holds a `DoubleValue`.
+  /// Reads a field that contains a `DoubleValue`.
   private mutating func wrappedDouble() throws(WireError) -> Double {
     var value = 0.0
     try message(with: 1, .fixed64) { reader throws(WireError) in value = try reader.double() }
@@ -204,7 +206,7 @@ extension WireReader {
     return try inner.cursor()
   }
 
-  /// The content of a `google.firestore.v1.Cursor`.
+  /// Reads the content of a `google.firestore.v1.Cursor`.
   package mutating func cursor() throws(WireError) -> QueryMessage.Cursor {
     var cursor = QueryMessage.Cursor()
     while let tag = try tag() {
@@ -235,7 +237,8 @@ extension WireReader {
 }
 
 extension WireWriter {
-  /// The content of a `google.firestore.v1.StructuredQuery`. It contains the collection's id but not its parent.
+  /// Writes the content of a `google.firestore.v1.StructuredQuery`. It contains the collection's id, but not the
+  /// collection's parent.
   package mutating func structuredQuery(_ query: Query) {
     if let id = query.collectionGroup ?? (query.path.isCollection ? query.path.last : nil) {
       field(2) { writer in
@@ -261,7 +264,7 @@ extension WireWriter {
     if let end = query.end { field(8) { $0.cursor(end.values, before: !end.isInclusive) } }
   }
 
-  /// A field with a `google.firestore.v1.StructuredQuery.FieldReference`.
+  /// Writes a field that contains a `google.firestore.v1.StructuredQuery.FieldReference`.
   mutating func fieldReference(_ number: Int, _ path: FieldPath) {
     field(number) { $0.field(2, string: path.canonicalText) }
   }
@@ -293,7 +296,7 @@ extension WireWriter {
     }
   }
 
-  /// The content of a `google.firestore.v1.Cursor`.
+  /// Writes the content of a `google.firestore.v1.Cursor`.
   package mutating func cursor(_ values: [Value], before: Bool) {
     for value in values { field(1) { $0.value(value) } }
     if before { field(2, boolean: true) }
@@ -301,8 +304,8 @@ extension WireWriter {
 }
 
 extension FieldFilter {
-  /// The number of the `google.firestore.v1.StructuredQuery.UnaryFilter.Operator`, which is required for comparisons
-  /// with null and NaN (PROTOCOL §3.7).
+  /// The operator's number in `google.firestore.v1.StructuredQuery.UnaryFilter.Operator`, which is required for
+  /// comparisons with null and NaN (PROTOCOL §3.7).
   fileprivate var unaryNumber: UInt64? {
     switch (op, value) {
     case (.equal, .double(let number)) where number.isNaN: 2
@@ -313,8 +316,8 @@ extension FieldFilter {
     }
   }
 
-  /// Creates the filter of a unary operator.
-  /// - Returns: `nil` for an unknown number.
+  /// Creates the filter that a unary operator represents.
+  /// - Returns: `nil` if the number is unknown.
   package init?(_ path: FieldPath, unaryNumber: Int64) {
     switch unaryNumber {
     case 2: self.init(path, .equal, .double(.nan))
@@ -327,7 +330,7 @@ extension FieldFilter {
 }
 
 extension FieldFilter.Operator {
-  /// The number of the `google.firestore.v1.StructuredQuery.FieldFilter.Operator`.
+  /// The operator's number in `google.firestore.v1.StructuredQuery.FieldFilter.Operator`.
   var wireNumber: Int {
     switch self {
     case .lessThan: 1
@@ -343,8 +346,8 @@ extension FieldFilter.Operator {
     }
   }
 
-  /// Creates the operator with a protocol number.
-  /// - Returns: `nil` for an unknown number.
+  /// Creates the operator that has this protocol number.
+  /// - Returns: `nil` if the number is unknown.
   package init?(wireNumber: Int) {
     guard let op = Self.allCases.first(where: { $0.wireNumber == wireNumber }) else { return nil }
     self = op

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// A `google.firestore.v1.Write` as received, unchecked (PROTOCOL §3.2). Document names and field paths are text.
+/// The content of a `google.firestore.v1.Write` as received, not validated (PROTOCOL §3.2). Document names and field
+/// paths are texts.
 package struct WriteMessage: Sendable {
   package enum Operation: Sendable {
     case update(DocumentMessage)
@@ -14,7 +15,8 @@ package struct WriteMessage: Sendable {
   package struct Transform: Sendable {
     package var path = ""
     package var operation: FieldTransform.Operation?
-    /// The protocol number of the value that the server sets. The only number is 1, the time of the request.
+    /// The protocol number of the value that the server sets. The only defined number is 1, which means the time of the
+    /// request.
     package var serverValue: Int64?
   }
 
@@ -27,7 +29,7 @@ package struct WriteMessage: Sendable {
 }
 
 extension WireWriter {
-  /// The content of a `google.firestore.v1.Write`.
+  /// Writes the content of a `google.firestore.v1.Write`.
   package mutating func mutation(_ mutation: Mutation, _ names: DocumentNames) {
     let key = mutation.key
     switch mutation.operation {
@@ -67,13 +69,13 @@ extension WireWriter {
 }
 
 extension WireReader {
-  /// A field that holds a `google.firestore.v1.Write`.
+  /// Reads a field that contains a `google.firestore.v1.Write`.
   package mutating func writeMessage() throws(WireError) -> WriteMessage {
     var reader = try message()
     return try reader.write(isToStore: true)
   }
 
-  /// The content of a `google.firestore.v1.Write`.
+  /// Reads the content of a `google.firestore.v1.Write`.
   /// - Parameter isToStore: whether the fields will probably be stored unchanged.
   private mutating func write(isToStore: Bool = false) throws(WireError) -> WriteMessage {
     var write = WriteMessage()
@@ -92,7 +94,7 @@ extension WireReader {
     return write
   }
 
-  /// A field that holds a `google.firestore.v1.Precondition`.
+  /// Reads a field that contains a `google.firestore.v1.Precondition`.
   mutating func precondition() throws(WireError) -> Precondition {
     var (result, reader) = (Precondition.none, try message())
     while let tag = try reader.tag() {
@@ -136,7 +138,7 @@ extension WireReader {
     return transform
   }
 
-  /// A field that holds a `google.firestore.v1.ArrayValue`.
+  /// Reads a field that contains a `google.firestore.v1.ArrayValue`.
   private mutating func elements() throws(WireError) -> [Value] {
     var values: [Value] = []
     try message(with: 1, .lengthDelimited) { reader throws(WireError) in values.append(try reader.valueField()) }
@@ -145,7 +147,7 @@ extension WireReader {
 }
 
 extension WireReader {
-  /// The content of a `google.firestore.v1.Write` that this client has written. Field paths are not checked.
+  /// Reads the content of a `google.firestore.v1.Write` that this client wrote earlier. Field paths are not checked.
   package mutating func mutation(_ names: DocumentNames) throws(WireError) -> Mutation {
     let write = try write()
     let (name, operation): (String, Mutation.Operation) =
@@ -169,8 +171,8 @@ extension WireReader {
 }
 
 extension FieldPath {
-  /// Reads a stored path.
-  /// - Parameter text: a text that `canonicalText` wrote.
+  /// Parses a path that was stored as text.
+  /// - Parameter text: a text that `canonicalText` produced.
   init(stored text: String) throws(WireError) {
     do throws(ModelError) { try self.init(canonicalText: text) } catch { throw WireError(error.message) }
   }
