@@ -46,7 +46,8 @@ struct SessionBandTests {
         == [false, false, true, true, true, true, true, false, false])
   }
 
-  @Test("In a long session the band's steps double in length, and no events are lost", arguments: [1, 7, 40, 512, 3000])
+  @Test(
+    "In a long session the band's steps double in length, and no events are lost", arguments: [1, 7, 40, 512, 3000])
   func long(_ columns: Int) throws {
     var band = SessionBand()
     for second in stride(from: Int64(0), to: 100_000, by: 37) { band.note(events: 1, at: time(second)) }

@@ -141,7 +141,8 @@ import Testing
     #expect(try connection.frames().map(\.code) == [1])
   }
 
-  @Test("A request whose body differs from its content-length is reset", arguments: [[UInt8](), [1, 2], [1, 2, 3, 4]])
+  @Test(
+    "A request whose body differs from its content-length is reset", arguments: [[UInt8](), [1, 2], [1, 2, 3, 4]])
   func length(_ body: [UInt8]) throws {
     var headers = HPACKHeaders.call("RunQuery")
     headers.add(name: "content-length", value: "3")
