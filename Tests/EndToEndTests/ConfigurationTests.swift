@@ -25,7 +25,7 @@ extension EndToEndTests.InTmux {
       #expect(try await second.exitStatus() == 0)
     }
 
-    @Test("A configuration with mistakes starts and reloads on change with line numbers")
+    @Test("Mistakes in the configuration are reported by line, at the start and on change")
     func reload() async throws {
       let surroundings = try Surroundings()
       try surroundings.configure("theme = \"nrod\"\n[keys]\ntoggle-network = \"O\"\n")

@@ -245,7 +245,7 @@ import Testing
     #expect(watch.client.paths(1) == [] && watch.client.paths(2) == [])
   }
 
-  @Test("Streams of one database receive no changes of another")
+  @Test("The streams of one database receive no changes from another database")
   func databases() async throws {
     let backend = try makeBackend()
     var watch = await WatchDriver(backend)

@@ -72,7 +72,7 @@ import Testing
     withExtendedLifetime(own.notices) {}
   }
 
-  @Test("A directory is used, restricted or rejected by its owner and mode")
+  @Test("A directory's owner and mode decide if it is used, restricted or rejected")
   func verdicts() {
     func verdict(_ owner: UInt32, _ mode: UInt32, shared: Bool = false, user: UInt32) -> DirectoryPermissions.Verdict {
       DirectoryPermissions(owner: owner, mode: mode, isShared: shared).verdict(for: user)

@@ -121,7 +121,7 @@ import Testing
     try locations.requireData()
   }
 
-  @Test("A cache is opened for its connection's database, or in memory")
+  @Test("A command's cache is on disk for its connection's database, or in memory")
   func claims() throws {
     let folder = TemporaryFolder()
     let locations = try StorageOptions.parse(["--data", folder.path]).locations(paths)

@@ -14,7 +14,7 @@ import Testing
 /// A server that ends and begins anew on the same data and port, and answers that never arrived.
 @Suite(.timeLimit(.minutes(10)), .serialized)
 struct RestartTests {
-  @Test("A listener resumes after its server restarts on its data")
+  @Test("A listener resumes after its server restarts with the same data")
   func restart() async throws {
     let folder = TemporaryFolder()
     let port = try ReservedPort()

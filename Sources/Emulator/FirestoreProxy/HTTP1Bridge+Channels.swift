@@ -193,7 +193,7 @@ struct BrokenChannels {
 
   /// The sessions whose next response to a write will be lost.
   var losing: Set<String> = []
-  /// The ended sessions. They may continue at the server, but the client gets the error that they are unknown.
+  /// The sessions that the proxy has ended. The server may still keep them open, but a client that uses one gets an error.
   private(set) var dead: Set<String> = []
   /// The sessions with arrays of the proxy.
   private(set) var sessions: [String: ProxiedSession] = [:]

@@ -71,7 +71,7 @@ package struct DelimitedColumns: Sendable {
     (self.columns, self.delimiter, self.database) = (columns, delimiter, database)
     if !isPlain, !hasPath {
       throw JSONError(
-        line: 1, column: 1, reason: "The column path is missing. For plain documents, add --into COLLECTION.")
+        line: 1, column: 1, reason: "The file has no column named path. For plain documents, add --into COLLECTION.")
     }
   }
 

@@ -210,7 +210,7 @@ package final class FileWatch {
   private let changed: @MainActor () -> Void
 
   /// - Parameter changed: called after a change, at most once per burst.
-  /// - Returns: `nil` if the system's limit of watches is reached.
+  /// - Returns: `nil` if the system's limit on watches is reached.
   package init?(folders: [String], changed: @escaping @MainActor () -> Void) {
     // O_NONBLOCK and O_CLOEXEC are IN_NONBLOCK and IN_CLOEXEC, which Swift does not import as numbers.
     descriptor = inotify_init1(CInt(O_NONBLOCK | O_CLOEXEC))

@@ -51,7 +51,7 @@ package struct DiffCommand: AsyncParsableCommand {
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "Compare one path at this time (-10m: ten minutes ago) with its current state.", valueName: "time"),
+      "Compare the state of one path at a past time (-10m: ten minutes ago) with its current state.", valueName: "time"),
     transform: { try MomentText.parse($0) })
   var at: Timestamp?
 

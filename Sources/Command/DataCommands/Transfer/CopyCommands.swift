@@ -16,9 +16,9 @@ package struct CopyCommand: AsyncParsableCommand, WritingCommand {
       documents to another collection, or below a document, where the collection keeps its id. Everything below the \
       documents is copied too. With --no-recursive subcollections are skipped, and a message counts them.
 
-      A place is a path in the current database, or another database: ./FOLDER or data:FOLDER with the embedded \
-      backend's data, connection:NAME, emulator:HOST:PORT or cloud:PROJECT. Another database can be followed by /PATH. \
-      Alone it means the whole database as a source, and the same path as a destination. A folder and an emulator have \
+      A source or destination is a path in the current database, or another database: ./FOLDER or data:FOLDER with the \
+      embedded backend's data, connection:NAME, emulator:HOST:PORT or cloud:PROJECT. Another database can be followed \
+      by /PATH. Alone it means the whole database as a source, and the same path as a destination. A folder and an emulator have \
       the project and the database of the options, unless you add --to-project and --to-database. References into the \
       source database become references into the destination; other references stay unchanged.
 

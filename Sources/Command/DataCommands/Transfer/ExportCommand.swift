@@ -23,12 +23,12 @@ package struct ExportCommand: AsyncParsableCommand {
       emulator also reads. The folder gets its name when it is complete, and replaces an older export. A folder with \
       other contents is never replaced.
 
-      A place is a path in the current database, / for all of it, or another database, alone or followed by /PATH: \
-      ./FOLDER or data:FOLDER, connection:NAME, emulator:HOST:PORT, cloud:PROJECT.
+      A place is a path in the current database, / for the whole database, or another database, optionally followed by \
+      /PATH: ./FOLDER or data:FOLDER, connection:NAME, emulator:HOST:PORT, cloud:PROJECT.
 
-      An export is a snapshot of one moment: the start of the command, --at, or a time in the place, as in \
-      cities@-10m. A backend that cannot read the past exports each document in its current version, and a message \
-      says so; --live selects this mode.
+      An export is a snapshot. By default it is taken when the command starts. Choose an earlier time with --at, or \
+      after the path, as in cities@-10m. A backend that cannot read the past exports each document in its current \
+      version, and a message says so; --live selects this mode.
 
       Exit status: 4 if there is nothing at the path, 69 if the server cannot be reached, 65 if data is damaged or \
       cannot be imported again, 73 and 74 if the output cannot be created or written, 75 if the backend no longer \

@@ -17,13 +17,13 @@ package struct ImportCommand: AsyncParsableCommand, WritingCommand {
       documents are plain: one per line, in an array, or in an object by id. The id is the name in the object, the \
       field of --id-field, or derived from the document and its line, so importing a file again changes nothing.
 
-      JSON of other tools is recognized by its first bytes, and the output names the form: collections with documents by \
-      id or in lists, "__collections__", responses of the REST interface, data in strings, extended JSON of MongoDB. \
-      Objects that represent timestamps, points, references and bytes become such values; --types FIELD=json keeps a \
-      map.
+      JSON of other tools is recognized by its first bytes, and a message names the form. The forms are: collections \
+      whose documents are keyed by id or listed in arrays, "__collections__", responses of the REST interface, JSON in \
+      strings, and extended JSON of MongoDB. Objects that represent timestamps, points, references and bytes are \
+      converted to values of these types. To keep such an object as a map, use --types FIELD=json.
 
       In values separated by commas, tabs or semicolons, the first row has the column names and determines the \
-      separator. The column path has the document's path; with --into the documents are plain. a.b is a field of a \
+      separator. A column named path has the document's path; with --into the documents are plain. a.b is a field of a \
       map. Types are guessed from the first rows, which --dry-run shows, or set with --types; whole numbers of more \
       than 64 bits stay text. An empty cell is a missing field, and a quoted empty cell is an \
       empty text.
@@ -58,7 +58,7 @@ package struct ImportCommand: AsyncParsableCommand, WritingCommand {
   @Option(
     parsing: .unconditionalSingleValue,
     help: ArgumentHelp(
-      "Import the documents at and below a path of an export to another path: cities=cities2. May be repeated.",
+      "Import the exported documents at or below one path to another path: cities=cities2. May be repeated.",
       valueName: "from=to"),
     transform: CollectionRename.init(parsing:))
   var rename: [CollectionRename] = []

@@ -78,7 +78,7 @@ struct PlayCommand: AsyncParsableCommand, WritingCommand {
   @Flag(help: "Play one scenario in the dashboard, at a pace that people can follow.")
   var live = false
 
-  @Flag(help: "Wait for a key before each step: space with --live, else enter on the terminal.")
+  @Flag(help: "Wait for a key before each step: the space bar with --live, otherwise Enter.")
   var step = false
 
   @Option(

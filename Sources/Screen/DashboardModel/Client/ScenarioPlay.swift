@@ -78,7 +78,7 @@ package struct ScenarioPlay: Hashable, Sendable {
 
   private static let paces = [100, 250, 500, 1_000, 2_000, 5_000, 10_000].map { Duration.milliseconds($0) }
 
-  /// Performs a request of the user.
+  /// Carries out a user's request.
   /// - Returns: whether to run the pending step now.
   package mutating func perform(_ control: ScenarioControl) -> Bool {
     guard ending == nil else { return false }
