@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ClientPort
 import FirestoreClientState
+import FirestoreModel
 import FirestoreTesting
 import Testing
 

@@ -51,7 +51,7 @@ enum PlainSummary {
     }
     lines.append("  targets: \(grouped(status.activeTargets)), in flight: \(grouped(status.inFlightWrites))")
     if let last = status.roundTrips.last { lines.append("  last round trip: \(TimeText.latency(last))") }
-    if let faults = state.faultText { lines.append("  faults: \(faults)") }
+    if let faults = state.faults.text { lines.append("  faults: \(faults)") }
     return lines
   }
 
