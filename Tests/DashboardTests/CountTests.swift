@@ -15,7 +15,7 @@ import Testing
   @Test("A rejected client shows the code, and an idle one that it is not connected")
   func refused() {
     for (code, word) in [
-      (StatusCode.unauthenticated, "REFUSED: unauthenticated"), (.permissionDenied, "NOT CONNECTED"),
+      (StatusCode.unauthenticated, "REJECTED: unauthenticated"), (.permissionDenied, "NOT CONNECTED"),
     ] {
       var driver = Driver()
       driver.client(.status(ClientStatus(since: at(0))), at: 0)

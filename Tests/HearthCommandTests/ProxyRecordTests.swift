@@ -36,7 +36,7 @@ struct ProxyRecordTests {
         "client-1: expect added cities/SF on cities", "client-3: fault next write drop-ack",
         #"client-3: set cities/SF {"n": 2}"#, "client-1: expect modified cities/SF on cities",
         #"server: set cities/LA {"n": 8}"#, "client-1: expect modified cities/LA on cities",
-        "# The record ends here, with 1 write that waits.", "client-3: expect pending 1", "client-3: calm",
+        "# The record ends here, with 1 pending write.", "client-3: expect pending 1", "client-3: calm",
       ])
     let checked = try await ScenarioDraftCheck.check(written.text, in: database)
     // The write whose answer was lost is sent again at once by a client of Hearth.
@@ -73,7 +73,7 @@ struct ProxyRecordTests {
   func gaps() throws {
     let refused = ProxyTraffic.lines([
       ("request", 1, 1, "Commit", ProxyTraffic.commit("SF", 1)),
-      ("fault", 1, 1, "Commit", #""remark": "the write is refused: aborted""#),
+      ("fault", 1, 1, "Commit", #""remark": "the write is rejected: aborted""#),
       ("ended", 1, 1, "Commit", #""status": {"code": "aborted", "message": ""}"#), ("request", 1, 2, "RunQuery", ""),
     ])
     let written = ScenarioExporter.write(try ProxyRecord.draft(refused, name: "lines"))

@@ -194,7 +194,7 @@ struct ScenarioExporterTests {
     let lines = lines(.network(isOn: false), .write(1, [set]))
     #expect(
       lines == [
-        "offline", "set a/b {}", "# The record ends here, with 1 write that waits.", "expect pending 1", "online",
+        "offline", "set a/b {}", "# The record ends here, with 1 pending write.", "expect pending 1", "online",
         "calm",
       ])
     let checked = try await ScenarioDraftCheck.check(lines.joined(separator: "\n"), in: database)

@@ -214,7 +214,7 @@ package final class FaultInjector: Sendable {
   package func takeListenFault() -> StatusCode? { take(\.listens) }
 
   /// Removes and returns the first waiting fault of a kind.
-  private func take<Fault>(_ kind: WritableKeyPath<WaitingFaults, [Fault]>) -> Fault? {
+  private func take<Fault: Sendable>(_ kind: WritableKeyPath<WaitingFaults, [Fault]>) -> Fault? {
     let fault = state.withLock { state -> Fault? in
       state.waiting[keyPath: kind].isEmpty ? nil : state.waiting[keyPath: kind].removeFirst()
     }

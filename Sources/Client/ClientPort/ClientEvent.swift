@@ -74,6 +74,8 @@ package enum ClientEvent: Sendable {
   /// The three layers of an open document: the cached version of the backend, one mutation that combines the pending
   /// writes, and the listeners' version. Also whether the server has not confirmed it, if known.
   case detail(DocumentKey, remote: Document?, overlay: Mutation?, local: Document?, isFromCache: Bool? = nil)
+  /// The open document cannot be read; no more `detail` follows.
+  case detailFailed(DocumentKey, RPCStatus)
   /// A write of this client replaced values that its author had not seen. Sent after its acknowledgement.
   case conflict(WriteConflict)
   /// The server answered a write. Sent only if several clients share a screen; precedes `conflict`.

@@ -25,7 +25,8 @@ package enum ClientRequest: Equatable, Sendable {
   case listMissing(in: ResourcePath)
   /// Count a collection without reading its documents; replies `counted`.
   case count(ResourcePath)
-  /// Report an open document until it is closed; replies `detail` now and after every change.
+  /// Report an open document until it is closed; replies `detail` now and after every change, or
+  /// `detailFailed`.
   case openDetail(DocumentKey)
   case closeDetail(DocumentKey)
   case setNetwork(enabled: Bool)
@@ -115,8 +116,7 @@ extension ClientRequest {
     case .lookInside: .inside(.failure(status))
     case .surveyCache: .surveyed(.failure(status))
     case .countFieldTypes(let path): .fieldTypes(in: path, .failure(status))
-    case .openDetail(let key), .closeDetail(let key):
-      .requestFailed(RPCStatus(status.code, "\(key): \(status.message)", isForeign: status.isForeign))
+    case .openDetail(let key), .closeDetail(let key): .detailFailed(key, status)
     default: .requestFailed(status)
     }
   }

@@ -189,7 +189,7 @@ extension TestClient {
     let engine = opened.opening.engine
     if try await stage.isInTime(limit, { await engine.statusNow()?.waitingWrites == count }) { return }
     let there = await engine.statusNow().map { "\($0.waitingWrites) wait" } ?? "the client is closed"
-    throw stage.failure(.notInTime, "\(name): expected \(count) waiting writes within \(limit); \(there).", place)
+    throw stage.failure(.notInTime, "\(name): expected \(count) pending writes within \(limit); \(there).", place)
   }
 
   /// Waits until the client's connection state is online, offline or unknown.

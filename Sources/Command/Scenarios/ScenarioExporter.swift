@@ -307,13 +307,13 @@ package struct ScenarioExporter {
 
   // MARK: The end
 
-  /// Lets the run end without writes that wait, which it would count as lost.
+  /// Lets the run end without pending writes, which it would count as lost.
   private mutating func end() {
     for (name, client) in clients.sorted(by: { $0.key < $1.key }) where !client.waiting.isEmpty {
       let owner = name.isEmpty ? nil : name
       let count = client.waiting.count
       lines.append(
-        "# The record ends here, with \(count) write\(count == 1 ? "" : "s") that wait\(count == 1 ? "s" : "").")
+        "# The record ends here, with \(count) pending write\(count == 1 ? "" : "s").")
       add("expect pending \(count)", owner)
       if !client.isOnline { add("online", owner) }
       add("calm", owner)

@@ -14,14 +14,14 @@ extension HTTP1Bridge {
   /// Refuses the targets that a request adds. The server is told to remove them, so that it counts the same messages.
   /// - Returns: whether the request goes on to the server.
   func refuse(_ exchange: HTTP1Exchange, _ code: StatusCode) -> Bool {
-    core.tell(fault("the listener is refused: \(code.name)", exchange))
+    core.tell(fault("the listener is rejected: \(code.name)", exchange))
     let refused = RefusedTargets(Array(exchange.held.readableBytesView))
     let sayings = refused.targets.compactMap { target in
       // A message that was made here can be written.
       (try? StreamMethod.listen.response(FaultPolicy.refusal(of: target, code))).map(Self.array)
     }
     if sayings.isEmpty {
-      answer(exchange, RPCStatus(code, "The listener was refused by an injected fault."))
+      answer(exchange, RPCStatus(code, "The listener was rejected by an injected fault."))
       return false
     }
     exchange.replaceBody(refused.body)

@@ -143,7 +143,8 @@ extension ClientStatus: JSONRecord {
     ClientStatus(
       onlineState: try form("online", it?.onlineState),
       isNetworkEnabled: try form("networkEnabled", it?.isNetworkEnabled),
-      isDisabledByWatcher: try form.optional("disabledByWatcher", it?.isDisabledByWatcher == true ? true : nil) ?? false,
+      isDisabledByWatcher: try form.optional("disabledByWatcher", it?.isDisabledByWatcher == true ? true : nil)
+        ?? false,
       reason: try form.optional("reason", it?.reason), nextRetry: try form.optional("nextRetry", it?.nextRetry),
       since: try form("since", it?.since), watch: try form("watch", it?.watch), write: try form("write", it?.write),
       activeTargets: try form("targets", it?.activeTargets),

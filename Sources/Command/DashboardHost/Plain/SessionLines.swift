@@ -85,7 +85,7 @@ struct SessionLines {
   private static func network(_ state: DashboardState) -> String {
     let context = JSONContext(state.configuration.database)
     guard case .object(let members) = state.network.withoutLists.json(context).kind else { return "" }
-    return line("network", members + [Member("faults", state.faults.json(context))])
+    return line("network", members + [Member("faults", state.faults.settings.json(context))])
   }
 
   private static func listeners(_ state: DashboardState) -> String {

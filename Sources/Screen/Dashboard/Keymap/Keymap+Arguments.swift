@@ -61,8 +61,8 @@ extension Keymap {
         let duration = try DurationText.parse(text, longest: .seconds(60), allowsZero: true)
         let account = duration == .zero ? "no added latency" : "\(DurationText.text(duration)) of added latency"
         return CommandArgument.Meaning(account: account) { state in
-          state.faults.latency = duration
-          return [.client(.setFaults(state.faults))]
+          state.faults.settings.latency = duration
+          return [.client(.setFaults(state.faults.settings))]
         }
       }))
 
@@ -354,6 +354,6 @@ enum EvictionText {
       case .tombstones(let path):
         "remove the tombstones\(path.map { " of \($0.text)" } ?? "") from the cache"
       }
-    return what + (age.map { ", unless the server confirmed it within \(DurationText.text($0))" } ?? "")
+    return what + (age.map { ", unless it was in sync within \(DurationText.text($0))" } ?? "")
   }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import DashboardModel
+import FirestoreClientState
 import FirestoreText
 import Spelling
 
@@ -97,7 +98,9 @@ extension DashboardState {
 
   /// The actor that switched the network off, for a text after "by".
   package var plugHolder: String {
-    guard let program = configuration.attached else { return network.isDisabledByWatcher ? "an attached program" : "you" }
+    guard let program = configuration.attached else {
+      return network.isDisabledByWatcher ? "an attached program" : "you"
+    }
     guard network.isDisabledByWatcher else { return program.owner }
     return program.allowsControl ? "you" : "another attached program"
   }

@@ -60,12 +60,12 @@ package enum FaultItem: CaseIterable, Hashable, Sendable {
   package func detail(_ state: DashboardState) -> String {
     let count = waitingCount(state)
     let armed = count == 0 ? "" : count == 1 ? "armed: " : "armed \(count) times: "
-    return armed + detail(state.faults, isCalm: state.faultText == nil)
+    return armed + detail(state.faults.settings, isCalm: state.faultText == nil)
   }
 
-  /// How often a single fault waits for a write.
+  /// The count of single faults of this kind that wait for a write.
   private func waitingCount(_ state: DashboardState) -> Int {
-    writeFault.map { fault in state.waitingFaults.count { $0 == .write(fault) } } ?? 0
+    writeFault.map { fault in state.faults.waiting.count { $0 == .write(fault) } } ?? 0
   }
 
   fileprivate func detail(_ settings: FaultSettings, isCalm: Bool) -> String {
@@ -88,11 +88,11 @@ package enum FaultItem: CaseIterable, Hashable, Sendable {
 
   package func isOn(_ state: DashboardState) -> Bool {
     switch self {
-    case .latency: state.faults.latency != .zero
-    case .jitter: state.faults.jitter != .zero
-    case .loss: state.faults.lostAcknowledgements > 0
-    case .unplug: state.faults.isOffline
-    case .silence: state.faults.isHalfOpen
+    case .latency: state.faults.settings.latency != .zero
+    case .jitter: state.faults.settings.jitter != .zero
+    case .loss: state.faults.settings.lostAcknowledgements > 0
+    case .unplug: state.faults.settings.isOffline
+    case .silence: state.faults.settings.isHalfOpen
     case .deny, .notFound, .abort, .dropAcknowledgement, .dropRequest: waitingCount(state) > 0
     case .calm: false
     }
@@ -123,11 +123,11 @@ extension DashboardState {
   /// Performs the action of a row of the fault menu.
   mutating func choose(_ item: FaultItem) -> [Effect] {
     if let fault = item.writeFault {
-      toast(.info, "\(item.title): \(item.detail(faults, isCalm: false))")
+      toast(.info, "\(item.title): \(item.detail(faults.settings, isCalm: false))")
       return [.client(.causeFault(.write(fault)))]
     }
-    faults.advance(item)
-    return [.client(.setFaults(faults))]
+    faults.settings.advance(item)
+    return [.client(.setFaults(faults.settings))]
   }
 
   /// Applies a typed change of the faults, and describes an effect that the screen does not show.
@@ -137,8 +137,8 @@ extension DashboardState {
       toast(.info, FaultText.account(of: change))
       return [.client(.causeFault(event))]
     default:
-      faults.apply(change)
-      return [.client(.setFaults(faults))]
+      faults.settings.apply(change)
+      return [.client(.setFaults(faults.settings))]
     }
   }
 }

@@ -24,7 +24,7 @@ extension DashboardState {
     if writes.waiting > 0 {
       let count = writes.waiting
       lead.append(
-        "\(count) write\(count == 1 ? " waits and is" : "s wait and are") not in it: it is the server's data.")
+        "\(count) pending write\(count == 1 ? " is" : "s are") not in it: it is the server's data.")
     }
     ask(
       Prompt(

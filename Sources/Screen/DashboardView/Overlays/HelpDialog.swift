@@ -64,7 +64,7 @@ struct HelpDialog {
     guard area.height > 0 else { return }
     if let field = list.field { canvas.put(field, x: area.x, y: area.y, width: area.width) }
     let selectedSign = list.cursor.index >= keys.count ? list.cursor.index - keys.count : nil
-    // Without room for both, the signs replace the keys while the cursor is in them.
+    // The signs replace the keys while the cursor is in them, if there is no room for both.
     let hasBoth = area.height >= 1 + keyRows + 1 + Self.fewestSignRows
     var top = area.y + 1
     if hasBoth || selectedSign == nil {
@@ -74,7 +74,11 @@ struct HelpDialog {
         selected: list.cursor.index, on: &canvas)
       top += shown
     }
-    guard hasBoth || selectedSign != nil, area.maxY - top > 1 else { return }
+    guard hasBoth || selectedSign != nil, area.maxY - top > 1 else {
+      canvas.put(
+        "page down: the signs of the screen", at: Point(x: area.x + 2, y: top + 1), role: .textMuted, clip: area)
+      return
+    }
     dialog.rule(at: top, on: &canvas, glyphs)
     let rows = area.maxY - top - 1
     let pages = (legend.rows(columns: signColumns) + rows - 1) / rows
@@ -89,7 +93,7 @@ struct HelpDialog {
   }
 
   /// The fewest rows of signs that are worth a place below the keys.
-  private static let fewestSignRows = 4
+  private static let fewestSignRows = 8
 
   /// The commands under their headings; a search has no headings.
   private func rows(of commands: [Command]) -> [Row] {
@@ -217,7 +221,9 @@ struct FirstKeys {
       for row in group {
         defer { y += 1 }
         guard let key = row.key else {
-          if area.y..<area.maxY ~= y { canvas.put(row.texts[0], at: Point(x: x, y: y), role: .paneTitle, maxWidth: width) }
+          if area.y..<area.maxY ~= y {
+            canvas.put(row.texts[0], at: Point(x: x, y: y), role: .paneTitle, maxWidth: width)
+          }
           continue
         }
         defer { index += 1 }

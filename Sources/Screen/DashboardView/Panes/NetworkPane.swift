@@ -30,9 +30,11 @@ struct NetworkPane {
     } else {
       lines += narrowStreamLines(width: area.width)
     }
-    if let faults = frame.state.faultText, !isOver { lines.append(fact("faults", faults, .stateFault)) }
     // Long facts go on below, where the pane has the rows.
     let wrapped = isLarge ? 3 : 1
+    if let faults = frame.state.faultText, !isOver {
+      lines += facts("faults", faults, .stateFault, width: area.width, most: wrapped)
+    }
     if let notice = frame.state.storage.notice?.message {
       lines += facts("cache", notice, .warn, width: area.width, most: wrapped)
     }
@@ -159,7 +161,8 @@ struct NetworkPane {
   private func text(of stream: StreamStatus) -> String {
     if isOver { return glyphs.dash }
     return switch stream.state {
-    case .closed: "CLOSED"
+    // A stream that nothing needs now is closed.
+    case .closed: frame.state.network.onlineState == .online && !frame.state.network.isOffline ? "IDLE" : "CLOSED"
     case .opening: "OPENING"
     case .open: "OPEN"
     case .backoff(let until): "RETRY \(TimeText.countdown(to: until, from: frame.state.now))"
