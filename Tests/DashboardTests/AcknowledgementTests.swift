@@ -55,6 +55,25 @@ struct AcknowledgementTests {
     driver.state.feed.rows.filter { $0.key == key("cities/Rome") }.suffix(2).map(\.summary)
   }
 
+  @Test("A creation is acknowledged by its number before the status reports it")
+  func creation() {
+    var driver = Driver(Size(width: 120, height: 36))
+    driver.client(.status(Scenario.status(0)), at: 0)
+    driver.client(.collections(below: .root, ["cities"]), at: 0)
+    driver.answerWindow([], total: 0, at: 0)
+    _ = driver.state.listen(to: .init(path: ResourcePath("cities")), name: "cities")
+    Scenario.snapshot(&driver, ListenerTag(1), [], count: 0, [.listenerAdded], synced: true, at: 1)
+    driver.client(.pendingWrites([pendingWrite(4, .set, "cities/Rome", at: at(2), .inFlight, tries: 1)]), at: 2)
+    Scenario.snapshot(
+      &driver, ListenerTag(1), [.init(.added, Self.mine)], count: 1, [.localWrite(BatchID(4))], pending: true, at: 2)
+    let theirs = document("cities/Rome", at: 3, ["name": "Rome", "n": 1])
+    Scenario.snapshot(
+      &driver, ListenerTag(1), [.init(.metadata, theirs, previous: Self.mine)], count: 1, [.fromServer], at: 2.05)
+    #expect(driver.state.feed.rows.last?.acknowledges == BatchID(4))
+    driver.client(.writeAcknowledged(BatchID(4), after: .milliseconds(27)), at: 2.06)
+    #expect(summaries(driver).last == "#4 acknowledged, rtt 27 ms")
+  }
+
   @Test("An update of a deleted document shows the deletion and then the rejection")
   func deletionFirst() {
     var driver = writing()
@@ -75,7 +94,7 @@ struct AcknowledgementTests {
       &driver, ListenerTag(1), [.init(.modified, Self.old, previous: Self.mine)], count: 1,
       [.rejected(BatchID(1), Self.notFound)], at: 3)
     deletedElsewhere(&driver, previous: Self.old)
-    #expect(summaries(driver) == ["#1 undone: not-found", "deleted at the server"])
+    #expect(summaries(driver) == ["#1 rejected: not-found", "deleted at the server"])
     #expect(driver.state.feed.rows.allSatisfy { $0.acknowledges == nil })
     #expect(driver.state.versions.versions(of: key("cities/Rome")).allSatisfy { $0.acknowledges == nil })
   }
@@ -86,7 +105,7 @@ struct AcknowledgementTests {
     Scenario.snapshot(
       &driver, ListenerTag(1), [.init(.removed, Self.mine, previous: Self.mine, now: Self.gone)], count: 0,
       [.fromServer, .rejected(BatchID(1), Self.notFound)], at: 3)
-    #expect(summaries(driver).last == "deleted at the server · #1 undone: not-found")
+    #expect(summaries(driver).last == "deleted at the server · #1 rejected: not-found")
 
     var created = Self.mine
     created.createTime = nil
@@ -94,7 +113,7 @@ struct AcknowledgementTests {
     Scenario.snapshot(
       &driver, ListenerTag(1), [.init(.removed, created, previous: created, now: missing)], count: 0,
       [.rejected(BatchID(1), Self.notFound)], at: 4)
-    #expect(summaries(driver).last == "#1 undone: not-found")
+    #expect(summaries(driver).last == "#1 rejected: not-found")
   }
 
   @Test("A feed row shows the acknowledgement even if the snapshot does not name it")
@@ -104,7 +123,7 @@ struct AcknowledgementTests {
     let applied = document("cities/Rome", at: 3, ["name": "Rome", "n": 1])
     Scenario.snapshot(
       &driver, ListenerTag(1), [.init(.metadata, applied, previous: Self.mine)], count: 1, [.fromServer], at: 3)
-    #expect(summaries(driver).last == "ack #1 in 31 ms")
+    #expect(summaries(driver).last == "#1 acknowledged, rtt 31 ms")
 
     // A document that another changed is not part of a batch that is known no longer.
     let (before, after) = (document("cities/Oslo", ["n": 1]), document("cities/Oslo", at: 4, ["n": 2]))
@@ -123,10 +142,12 @@ struct AcknowledgementTests {
     Scenario.snapshot(
       &driver, ListenerTag(1), [.init(.metadata, applied, previous: Self.mine)], count: 1,
       [.acknowledged(BatchID(1)), .fromServer], at: 82)
-    #expect(summaries(driver).last == "ack #1 80 s after it was made, 2 tries")
-    #expect(WriteAnswer(BatchID(2), after: .milliseconds(9), age: .milliseconds(40)).text == "ack #2 in 9 ms")
+    #expect(summaries(driver).last == "#1 acknowledged 80 s after it was made, 2 tries")
     #expect(
-      WriteAnswer(BatchID(2), after: .milliseconds(9), age: .seconds(125)).text == "ack #2 2:05 after it was made")
+      WriteAnswer(BatchID(2), after: .milliseconds(9), age: .milliseconds(40)).text == "#2 acknowledged, rtt 9 ms")
+    #expect(
+      WriteAnswer(BatchID(2), after: .milliseconds(9), age: .seconds(125)).text
+        == "#2 acknowledged 2:05 after it was made")
   }
 
   @Test("A write acknowledged before it was listed still gets feed rows")
@@ -141,13 +162,16 @@ struct AcknowledgementTests {
     let rows = driver.state.feed.rows.suffix(3)
     #expect(rows.map { $0.key?.documentID } == ["Oslo", "Bern", "Bonn"])
     #expect(rows.map(\.kind) == [.added, .removed, .modified])
-    #expect(rows.map(\.summary) == ["ack #7 in 31 ms", "ack #7 in 31 ms · deleted", "ack #7 in 31 ms"])
+    #expect(
+      rows.map(\.summary) == [
+        "#7 acknowledged, rtt 31 ms", "#7 acknowledged, rtt 31 ms · deleted", "#7 acknowledged, rtt 31 ms",
+      ])
     #expect(rows.allSatisfy { $0.acknowledges == BatchID(7) })
 
     // Of a large batch the first documents have rows, and the others a number.
     let many = WrittenDocuments(of: (0..<480).map { set("cities/c\($0)") })
     driver.client(.writeAcknowledged(BatchID(8), after: nil, of: many), at: 4)
-    #expect(driver.state.feed.rows.last?.summary == "ack #8 · 460 more documents")
+    #expect(driver.state.feed.rows.last?.summary == "#8 acknowledged · 460 more documents")
     #expect(driver.state.feed.rows.count { $0.acknowledges == BatchID(8) } == 20)
 
     // A queue that was seen says more than the answer does.
@@ -165,7 +189,7 @@ struct AcknowledgementTests {
         pendingWrite(2, .update, "cities/Rome", at: at(2.1), .inFlight, tries: 1),
       ]), at: 2.1)
     driver.client(.writeAcknowledged(BatchID(1), after: .milliseconds(5)), at: 2.2)
-    #expect(driver.state.feed.rows.last?.summary == "ack #1 in 5 ms")
+    #expect(driver.state.feed.rows.last?.summary == "#1 acknowledged, rtt 5 ms")
     #expect(driver.state.feed.rows.last?.key == key("cities/Rome"))
   }
 

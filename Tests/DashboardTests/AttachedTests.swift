@@ -78,6 +78,21 @@ struct AttachedTests {
     #expect(feed(driver(), byWatcher: true).contains("offline 12:05:00 by another attached program"))
   }
 
+  @Test("Documents that the program's listener keeps in sync are not marked cached")
+  func heard() throws {
+    var driver = driver()
+    let orders = ResourcePath("orders")
+    let tag = try #require(driver.state.browser.windows[orders]?.shown?.tag)
+    driver.client(.windowLoaded(tag, [document("orders/a", ["n": 1])], isFromCache: true, total: nil), at: 60)
+    let isHeard = driver.state.listeners.contains { $0.query.path == orders && $0.isExact(whileOffline: false) }
+    #expect(isHeard && driver.state.browser.windows[orders]?.isFromCache == false)
+    var status = driver.state.network
+    (status.onlineState, status.reason) = (.offline, .noAnswer)
+    driver.client(.status(status), at: 61)
+    driver.client(.windowLoaded(tag, [document("orders/a", ["n": 1])], isFromCache: true, total: nil), at: 62)
+    #expect(driver.state.browser.windows[orders]?.isFromCache == true)
+  }
+
   @Test("Missed snapshots are counted, and listeners show the final state")
   func missed() {
     var driver = driver()

@@ -15,7 +15,7 @@ import Testing
   @Test("The header shows the code if listing is rejected, and NOT CONNECTED if idle")
   func refused() {
     for (code, word) in [
-      (StatusCode.unauthenticated, "REFUSED: unauthenticated"), (.permissionDenied, "NOT CONNECTED"),
+      (StatusCode.unauthenticated, "REJECTED: unauthenticated"), (.permissionDenied, "NOT CONNECTED"),
     ] {
       var driver = Driver()
       driver.client(.status(ClientStatus(since: at(0))), at: 0)

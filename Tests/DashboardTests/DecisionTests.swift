@@ -182,7 +182,7 @@ struct DecisionTests {
     #expect(driver.screen.contains("over \"theirs\", saw \"paid\""))
     driver.press("[")
     #expect(driver.state.detail?.tab == .history)
-    #expect(driver.screen.contains("conflict · ack #50"))
+    #expect(driver.screen.contains("conflict · #50 acknowledged"))
     driver.press("enter")
     #expect(driver.screen.contains("over \"theirs\""))
   }

@@ -111,7 +111,7 @@ struct DocumentLabelTests {
     let row = try #require(driver.state.feed.selected)
     #expect(row.kind == .removed && !row.isLocal)
     #expect(row.listenerName == "all")
-    #expect(row.summary == "ack #5 2.0 s after it was made · deleted")
+    #expect(row.summary == "#5 acknowledged 2.0 s after it was made · deleted")
   }
 
   @Test("Documents of an acknowledged batch get rows even without listeners")
@@ -124,7 +124,10 @@ struct DocumentLabelTests {
     driver.client(.writeAcknowledged(BatchID(5), after: .milliseconds(20)), at: 4)
     let rows = driver.state.feed.rows
     #expect(rows.map(\.kind) == [.added, .removed])
-    #expect(rows.map(\.summary) == ["ack #5 2.0 s after it was made", "ack #5 2.0 s after it was made · deleted"])
+    #expect(
+      rows.map(\.summary) == [
+        "#5 acknowledged 2.0 s after it was made", "#5 acknowledged 2.0 s after it was made · deleted",
+      ])
   }
 
   @Test("An acknowledgement row gets its delay even if the listener reports first")
@@ -135,9 +138,9 @@ struct DocumentLabelTests {
     Scenario.snapshot(
       &driver, ListenerTag(1), [.init(.metadata, confirmed, previous: Scenario.packed)], count: 3,
       [.acknowledged(BatchID(5)), .fromServer], at: 2.2)
-    #expect(driver.state.feed.selected?.summary == "ack #5")
+    #expect(driver.state.feed.selected?.summary == "#5 acknowledged")
     driver.client(.writeAcknowledged(BatchID(5), after: .milliseconds(184)), at: 2.2)
-    #expect(driver.state.feed.selected?.summary == "ack #5 in 184 ms")
+    #expect(driver.state.feed.selected?.summary == "#5 acknowledged, rtt 184 ms")
     #expect(driver.state.feed.rows.count { $0.acknowledges == BatchID(5) } == 1)
   }
 

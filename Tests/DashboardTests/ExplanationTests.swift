@@ -49,6 +49,17 @@ struct ExplanationTests {
     }
   }
 
+  @Test("A query that no index would help says so beside the action")
+  func nothingHelps() {
+    var (driver, query) = opened()
+    let whole = QueryExplanation(
+      query: query, plan: .scan, documentsScanned: 20, documentsReturned: 20, duration: .zero, suggestedIndexes: [])
+    driver.client(.explained(query, .success(whole)), at: 20)
+    #expect(driver.screen.contains("no index would help this query"))
+    driver.press("c")
+    #expect(driver.effects.isEmpty)
+  }
+
   @Test("An explanation that arrives for another query is dropped")
   func stale() {
     var (driver, _) = opened()

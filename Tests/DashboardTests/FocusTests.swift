@@ -48,7 +48,7 @@ struct FocusTests {
     let size = Size(width: 120, height: 36)
     var scene = Shop.detail(size, .unicode)
     var text = view(scene.state).text
-    #expect(text.contains("2 ⇡3 · #42 n · #43 set 8sW1bnRk · #44 delete grace"))
+    #expect(text.contains("2 ⇡3 pending · #42 n · #43 set 8sW1bnRk · #44 delete grace"))
     #expect(text.contains("3 ● ONLINE since 12:01:40 · rtt 184 ms"))
     #expect(!text.contains("2 Pending writes"))
 

@@ -174,6 +174,8 @@ import Testing
     driver.press("G l")
     driver.answerWindow([], isFromCache: true, at: 29)
     #expect(driver.screen.contains("not in the cache; 2 at 12:04:10") && !driver.screen.contains("no documents"))
+    driver.client(.pendingWrites([pendingWrite(1, .delete, "users/a", at: at(29), .held)]), at: 30)
+    #expect(driver.screen.contains("1 deleted here, pending"))
     driver.client(.status(Scenario.status(40)), at: 40)
     #expect(beside("users", driver) == "2 docs · 0:30")
   }
@@ -190,7 +192,7 @@ import Testing
         listener: driver.listenTag ?? ListenerTag(0), changes: [], isFromCache: true, syncStateChanged: true,
         hasPendingWrites: false, count: 0, causes: [.listenerAdded], wasAsked: wasAsked)
       driver.client(.snapshot(snapshot), at: 2)
-      let row = driver.screen.split(separator: "\n").first { $0.contains("from cache") }
+      let row = driver.screen.split(separator: "\n").first { $0.contains("cached") }
       #expect(row?.contains("CACHE") == true && row?.contains("SERVER") == false && row?.contains(words) == true)
       #expect(row?.contains("never") == (wasAsked == false))
     }

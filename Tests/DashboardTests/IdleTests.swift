@@ -79,6 +79,6 @@ struct IdleTests {
     let backend = ConnectedBackend(.embedded, project: "hearth")
     let configuration = DashboardConfiguration(database: DatabaseID(project: "hearth"), backend: backend)
     let state = DashboardState(configuration, size: Size(width: 120, height: 36), now: at(0))
-    #expect(view(state).text(row: 0).hasPrefix(" hearth  EMBEDDED"))
+    #expect(view(state).text(row: 0).hasPrefix(" hearth  LOCAL DATABASE"))
   }
 }

@@ -42,6 +42,12 @@ struct RejectedWritesTests {
     #expect(driver.screen.contains("x drop"))
   }
 
+  @Test("A rejected write has the age at which it was rejected, in the unit of the others")
+  func age() {
+    let row = driver().screen.split(separator: "\n").first { $0.contains("#41") && $0.contains("rejected") }
+    #expect(row?.contains(" 0:08 ") == true, "\(row ?? "")")
+  }
+
   @Test("A rejected write's row shows the line of the deciding rule", arguments: [(120, 36), (200, 60)])
   func rules(width: Int, height: Int) {
     var driver = Scenario.online.play(Size(width: width, height: height))

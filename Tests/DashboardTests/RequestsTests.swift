@@ -118,7 +118,7 @@ struct RequestsTests {
     #expect(driver.state.requests.selected?.number == 3 && driver.screen.contains("follow"))
     driver.press("k")
     driver.client(.decisions(.success((4...150).map { decision($0) })), at: 1.2)
-    #expect(driver.state.requests.selected?.number == 2 && driver.screen.contains("held +148"))
+    #expect(driver.state.requests.selected?.number == 2 && driver.screen.contains("paused +148"))
     driver.press("G")
     #expect(driver.state.requests.selected?.number == 150 && driver.screen.contains("follow"))
     driver.press("g")

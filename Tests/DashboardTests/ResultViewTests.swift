@@ -62,7 +62,7 @@ struct ResultViewTests {
     #expect(driver.screen.contains("total▼  status"))
     #expect(row(driver, "a").contains(" 1  a"))
     #expect(row(driver, "c").contains(" 3  c"))
-    #expect(driver.screen.contains("◉ live · 3 of ≥ 3"))
+    #expect(driver.screen.contains("◉ live · first 3"))
     #expect(driver.screen.contains("╌ limit 3 ╌"))
   }
 
@@ -151,7 +151,7 @@ struct ResultViewTests {
   func offline() {
     var driver = opened()
     driver.client(.status(Scenario.status(2, isEnabled: false)), at: 2)
-    #expect(driver.screen.contains("◌ cache · 3 of ≥ 3"))
+    #expect(driver.screen.contains("◌ cache · first 3"))
     driver.client(
       snapshot(Self.first.map { .init(.removed, $0) }, count: 0, isFromCache: true), at: 3)
     #expect(driver.screen.contains("the cache has none that match"))

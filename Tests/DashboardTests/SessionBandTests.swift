@@ -46,6 +46,32 @@ struct SessionBandTests {
         == [false, false, true, true, true, true, true, false, false])
   }
 
+  @Test("The band ends with the present while the clock runs, and stands still while idle")
+  func running() {
+    var scene = Shop.rejected(Size(width: 120, height: 36), .unicode)
+    func columns() -> Int {
+      SessionBandGeometry(scene.state, scene.state.layout(scene.state.size)).shown?.steps.count ?? 0
+    }
+    #expect(scene.state.hasRunningClock)
+    let before = columns()
+    for second in 24...30 { scene.tick("12:04:\(second)") }
+    #expect(before < columns() && columns() == 30 - 14)
+
+    var band = SessionBand()
+    band.note(events: 1, at: time(0))
+    band.note(isOffline: true, at: time(1))
+    band.run(to: time(6))
+    #expect(
+      band.shown(columns: 40, at: time(6))?.steps.map { $0.marks.contains(.outage) }
+        == [false, true, true, true, true, true])
+    // A second is over only once, and an event of the present second is kept.
+    band.note(.write, at: time(6, 500))
+    band.run(to: time(6, 900))
+    band.run(to: time(7))
+    #expect(band.shown(columns: 40, at: time(7))?.steps.count == 7)
+    #expect(band.shown(columns: 40, at: time(90))?.steps.last?.marks == [.write, .outage])
+  }
+
   @Test(
     "In a long session the band's steps double in length, and no events are lost", arguments: [1, 7, 40, 512, 3000])
   func long(_ columns: Int) throws {
@@ -68,7 +94,7 @@ struct SessionBandTests {
     let text = view(scene.state).text(row: band.y)
     #expect(text.hasPrefix("  12:04:14 "))
     #expect(text.contains("⇡") && text.contains("!"))
-    #expect(text.trimmed.hasSuffix("1 s"))
+    #expect(text.trimmed.hasSuffix("1 s a cell"))
     let column = try #require(
       view(scene.state).text(row: band.y).firstIndex(of: "⇡").map { text.distance(from: text.startIndex, to: $0) })
 

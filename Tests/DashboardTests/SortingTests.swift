@@ -87,7 +87,7 @@ struct SortingTests {
     driver.answerWindow(largest, at: 1)
     #expect(driver.state.browser.windows[path]?.documents.first?.key == largest[0].key)
     driver.press("j j")
-    #expect(driver.screen.contains("total▼ asked"))
+    #expect(driver.screen.contains("total▼ by query"))
     #expect(!driver.screen.contains(" of 100 000 ·"), "those without the field are none of these")
 
     driver.press("G")

@@ -54,6 +54,10 @@ struct TransferTests {
     var news = TransferState(request, documents: 1204, refused: 2, perSecond: 3210, fraction: 0.45, secondsLeft: 72)
     driver.host(.transferring(news), at: 2)
     #expect(driver.screen.contains("1 204 documents, 3 210/s, 45 %, 1:12 left, 2 rejected"))
+    #expect(driver.screen.contains(String(repeating: "█", count: 18) + " "))
+    // A screen with a running import is not idle.
+    driver.tick(30)
+    #expect(!driver.screen.contains("idle since"))
     driver.press("h")
     #expect(driver.state.overlay == nil)
     news.fraction = 0.5

@@ -33,6 +33,16 @@ struct VersionHistoryTests {
     return driver
   }
 
+  @Test("A listener added later is not the reason for the first sight of a document")
+  func firstSight() {
+    var driver = opened()
+    _ = driver.state.listen(to: .init(path: ResourcePath("orders")), name: "orders")
+    Scenario.snapshot(
+      &driver, ListenerTag(1), [.init(.added, order("new", at: 0))], count: 1, [.listenerAdded], synced: true, at: 3)
+    let versions = driver.state.versions.versions(of: key("orders/a"))
+    #expect(versions.map(\.summary) == ["first seen"] && versions.map(\.why) == [nil])
+  }
+
   @Test("The open document has a history without a listener")
   func openDocument() {
     var driver = opened()
@@ -53,7 +63,7 @@ struct VersionHistoryTests {
     let versions = driver.state.versions.versions(of: key("orders/a"))
     #expect(
       versions.map(\.summary) == [
-        "first seen", "status \"new\"→\"paid\"", "ack #4 in 31 ms", "status \"paid\"→\"sent\"",
+        "first seen", "status \"new\"→\"paid\"", "#4 acknowledged, rtt 31 ms", "status \"paid\"→\"sent\"",
       ])
     #expect(versions.map(\.isLocal) == [false, true, false, false])
     #expect(versions[1].batch == BatchID(4))

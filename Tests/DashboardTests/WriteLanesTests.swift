@@ -32,7 +32,7 @@ struct WriteLanesTests {
     let lanes = lanes(journey, results: [.init("orders", at: at(0.034))])
     #expect(
       lanes.list == [
-        "0 made", "+3 ms echo: +3 ms orders", "+6 ms try 1: answered in 25 ms", "+31 ms ack: 31 ms after made",
+        "0 made", "+3 ms echo: +3 ms orders", "+6 ms try 1: answered in 25 ms", "+31 ms acknowledged: 31 ms after made",
         "+34 ms result: +3 ms orders",
       ])
     // To scale: 34 ms are 34 columns.
@@ -51,7 +51,7 @@ struct WriteLanesTests {
     #expect(
       lanes.list == [
         "0 made", "0 offline: 40 s", "+3 ms echo: +3 ms orders", "+40 s try 1: answered in 30 ms",
-        "+40 s ack: 40 s after made",
+        "+40 s acknowledged: 40 s after made",
       ])
     #expect(lanes.scale.breaks(width: 60).map(\.text) == ["39 s"])
   }
@@ -67,7 +67,7 @@ struct WriteLanesTests {
     #expect(
       lanes.list == [
         "0 made", "+3 ms echo: +3 ms orders", "+10 ms try 1: unavailable after 48 s", "+49 s offline: 30 s",
-        "+79 s try 2: answered in 3 ms", "+80 s ack: 80 s after made",
+        "+79 s try 2: answered in 3 ms", "+80 s acknowledged: 80 s after made",
       ])
     #expect(journey.tries.map(\.failed) == [at(49), nil])
     #expect(lanes.scale.breaks(width: 60).map(\.text) == ["48 s", "30 s"])

@@ -34,7 +34,9 @@ extension EndToEndTests.InTmux {
       try await hearth.wait(for: "whose client this is") { $0.lines[0].contains("ATTACHED \(shop.id) Shop") }
       try await hearth.wait(for: "its listener's changes") { $0.text.contains("orders/order-") }
       try await hearth.keys("o")
-      try await hearth.wait(for: "a write that waits") { $0.lines[0].contains("OFFLINE") && $0.text.contains("held") }
+      try await hearth.wait(for: "a write that waits") {
+        $0.lines[0].contains("OFFLINE") && $0.text.contains("pending")
+      }
       kill(shop.id, SIGKILL)
       try await hearth.wait(for: "the end") { $0.lines[0].contains("ENDED") && $0.text.contains("has ended") }
       try await hearth.keys("q")

@@ -33,7 +33,8 @@ extension EndToEndTests.InTmux {
       try second.write("edit", #"{"name": "from here"}"#)
       try await here.keys("e")
       try await here.wait(for: "the edit that is acknowledged") {
-        $0.lines[0].contains("⇡0") && $0.rows("│", "a0", "from here").count >= 1 && $0.rows("ack #1").count >= 1
+        $0.lines[0].contains("⇡0") && $0.rows("│", "a0", "from here").count >= 1
+          && $0.rows("#1 acknowledged").count >= 1
       }
       try await set("items/b1", "elsewhere")
       try await here.wait(for: "the new document") { $0.rows("│", "b1", "elsewhere").count >= 1 }

@@ -27,7 +27,9 @@ extension EndToEndTests.InTmux {
       try await hearth.keys("C-s")
       try await hearth.wait("only if the document does not exist yet")
       try await hearth.keys("Enter")
-      try await hearth.wait(for: "the acknowledgement") { $0.text.contains("ack #1") && $0.lines[0].contains("⇡0") }
+      try await hearth.wait(for: "the acknowledgement") {
+        $0.text.contains("#1 acknowledged") && $0.lines[0].contains("⇡0")
+      }
 
       try await hearth.select(" cities ")
       try await hearth.keys("l")
@@ -40,7 +42,7 @@ extension EndToEndTests.InTmux {
       try await hearth.keys("C-s")
       try await hearth.wait("\"873965\" → 873965")
       try await hearth.keys("Enter")
-      try await hearth.wait(for: "the second acknowledgement") { $0.text.contains("ack #2") }
+      try await hearth.wait(for: "the second acknowledgement") { $0.text.contains("#2 acknowledged") }
       try await hearth.keys("Q")
       #expect(try await hearth.exitStatus() == 0)
 

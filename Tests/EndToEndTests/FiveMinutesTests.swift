@@ -33,7 +33,9 @@ extension EndToEndTests.InTmux {
       try await hearth.keys("Enter")
       try await hearth.wait(for: "a change that waits") { $0.lines[0].contains("⇡1") && $0.text.contains("#1") }
       try await hearth.keys("o")
-      try await hearth.wait(for: "its acknowledgement") { $0.text.contains("ack #1") && $0.lines[0].contains("⇡0") }
+      try await hearth.wait(for: "its acknowledgement") {
+        $0.text.contains("#1 acknowledged") && $0.lines[0].contains("⇡0")
+      }
       try await hearth.keys("u")
       try await hearth.wait("#1 undone by #2")
       try await hearth.keys("Q")

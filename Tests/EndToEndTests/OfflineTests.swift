@@ -39,7 +39,7 @@ extension EndToEndTests.InTmux {
       try await hearth.wait(for: "offline everywhere") {
         $0.lines[0].contains("○ OFFLINE") && $0.rows("││ ○ OFFLINE").count == 1
           && $0.feed.contains { $0.contains("offline ") && $0.contains("by you") }
-          && $0.rows("= from cache").count == 3
+          && $0.rows("= cached").count == 3
       }
 
       try surroundings.write("edit", #"{"status": "mine"}"#)
@@ -47,7 +47,7 @@ extension EndToEndTests.InTmux {
       try await hearth.keys("n", "d", "C-o")
       try await hearth.wait(for: "the new order") {
         $0.feedSinceOffline.contains { $0.contains(" + ") && $0.contains("LOCAL   cp") && $0.contains("#1") }
-          && $0.rows("│", "#1 ", "set", "held").count == 1 && $0.lines[0].contains("⇡1")
+          && $0.rows("│", "#1 ", "set", "pending").count == 1 && $0.lines[0].contains("⇡1")
       }
       try surroundings.write("edit", #"{"name": "Changed"}"#)
       // Unfolded, the orders would leave no room.
@@ -58,7 +58,7 @@ extension EndToEndTests.InTmux {
       try await hearth.keys("e")
       try await hearth.wait(for: "the changed user") {
         $0.feedSinceOffline.contains { $0.contains("~ users/ada") && $0.contains("LOCAL   cp") && $0.contains("#2") }
-          && $0.rows("│", "#2 ", "update", "held").count == 1 && $0.lines[0].contains("⇡2")
+          && $0.rows("│", "#2 ", "update", "pending").count == 1 && $0.lines[0].contains("⇡2")
           && $0.rows("ada", "#2", "Lc").count == 1
       }
       // The demo writes at least every 1.5 s: by now it did.
@@ -66,16 +66,16 @@ extension EndToEndTests.InTmux {
         $0.lines[0].contains(/OFFLINE (0:0[4-9]|0:[1-5]|[1-9])/)
       }
       #expect(hearth.feedSinceOffline.filter(\.isServerData) == [])
-      #expect(hearth.rows("│", "held").count >= 2)
+      #expect(hearth.rows("│", "pending").count >= 2)
 
       try await hearth.keys("o")
       try await hearth.wait(for: "an empty queue") { $0.lines[0].contains("● ONLINE") && $0.lines[0].contains("⇡0") }
       try await hearth.keys("4", "+")
       try await hearth.wait(for: "the changes that were missed") {
-        $0.feedSinceOffline.contains { $0.isServerData && !$0.contains("ack #") }
+        $0.feedSinceOffline.contains { $0.isServerData && !$0.contains(" acknowledged") }
       }
-      try await filter(hearth, by: "ack", for: "both acknowledgements") { screen in
-        (1...2).allSatisfy { screen.rows("SERVER", "ack #\($0)").count == 1 }
+      try await filter(hearth, by: "acknowledged", for: "both acknowledgements") { screen in
+        (1...2).allSatisfy { screen.rows("SERVER", "#\($0) acknowledged").count == 1 }
       }
       try await filter(hearth, by: "sync", for: "each listener in sync again") {
         $0.rows("= in sync", "cache→server").count == 3
@@ -139,7 +139,7 @@ extension EndToEndTests.InTmux {
           try surroundings.write("edit", #"{"name": "written\#(number)"}"#)
           try await hearth.keys("n", "d", "C-o")
           try await hearth.wait(for: "write \(number)") {
-            $0.lines[0].contains("⇡\(number)") && $0.rows("│", "#\(number)  set", "held").count == 1
+            $0.lines[0].contains("⇡\(number)") && $0.rows("│", "#\(number)  set", "pending").count == 1
           }
         }
         kill(try #require(hearth.processID), SIGKILL)
@@ -148,7 +148,7 @@ extension EndToEndTests.InTmux {
 
       let hearth = try await TmuxTerminal(["--offline"], in: surroundings)
       try await hearth.wait(for: "the queue of before") { screen in
-        (1...3).allSatisfy { screen.rows("│", "#\($0)  set", "held").count == 1 } && screen.lines[0].contains("⇡3")
+        (1...3).allSatisfy { screen.rows("│", "#\($0)  set", "pending").count == 1 } && screen.lines[0].contains("⇡3")
       }
       try await hearth.wait("items")
       try await hearth.keys("l")

@@ -83,7 +83,7 @@ extension EndToEndTests.InShells {
           """, surroundings)
       #expect(run.status == 0 && run.errors.isEmpty, "\(run.errors)\(run.output)")
       for said in [
-        "as expected: added cities/SF happened", "queue: 1 write pending", "#1 set cities/SF", "held while offline",
+        "as expected: added cities/SF happened", "queue: 1 write pending", "#1 set cities/SF", "pending while offline",
         "not understood: dance is not a command", "as expected: acknowledged cities/SF happened",
         "state \"CA\" to \"NV\"", "cities: cities, 1 document",
       ] {
@@ -192,7 +192,7 @@ extension EndToEndTests.InShells {
         ["plain", "--in-memory", "--listen", "cities", "--readonly"],
         input: "set cities/SF {}\nexpect added within 200ms\nquit\n", surroundings)
       #expect(run.status == 1 && run.hasOneErrorLine, "\(run.errors)")
-      #expect(run.output.contains("refused: this session may not write"), "\(run.output)")
+      #expect(run.output.contains("rejected: this session may not write"), "\(run.output)")
       #expect(run.output.contains("not as expected: added did not happen"), "\(run.output)")
     }
 

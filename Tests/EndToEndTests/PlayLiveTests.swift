@@ -10,10 +10,10 @@ extension EndToEndTests.InTmux {
     func stepByStep() async throws {
       let hearth = try await TmuxTerminal(["play", "--live", "--step", "conflict"], in: Surroundings())
       try await hearth.wait("space runs a step")
-      let count = try #require(hearth.lines[0].firstMatch(of: #/step 0/(\d+)/#)?.1)
+      let count = try #require(hearth.lines[0].firstMatch(of: #/ 0/(\d+) /#)?.1)
       for done in 1...(try #require(Int(count))) {
         try await hearth.keys("Space")
-        try await hearth.wait(for: "step \(done)") { $0.lines[0].contains("step \(done)/\(count)") }
+        try await hearth.wait(for: "step \(done)") { $0.lines[0].contains(" \(done)/\(count) ") }
         if done == 3 {
           for (width, height) in [(200, 60), (80, 24), (60, 16), (30, 8), (1, 1), (120, 36)] {
             try await hearth.resize(width, height)

@@ -58,7 +58,7 @@ extension EndToEndTests.InTmux {
       try await hearth.keys("o")
       try await hearth.wait("││ ○ OFFLINE")
       try await hearth.keys("e")
-      try await hearth.wait(for: "the held change") { $0.rows("│", "#3 ", "held").count == 1 }
+      try await hearth.wait(for: "the held change") { $0.rows("│", "#3 ", "pending").count == 1 }
       try await hearth.keys("u")
       try await hearth.wait(for: "the old name") { $0.rows("a0", "seeded").count == 1 && $0.lines[0].contains("⇡0") }
     }

@@ -51,7 +51,7 @@ extension EndToEndTests.InTmux {
       try await second.wait("orders")
       try await openKept(second)
       try await second.wait("pinned")
-      try await second.wait("2 h after confirmed")
+      try await second.wait("2 h after sync")
 
       let beside = try await TmuxTerminal([], in: surroundings)
       try await beside.wait("orders")
@@ -67,7 +67,7 @@ extension EndToEndTests.InTmux {
       let third = try await TmuxTerminal([], in: surroundings)
       try await third.wait("orders")
       try await openKept(third)
-      try await third.wait("2 h after confirmed")
+      try await third.wait("2 h after sync")
       #expect(!third.text.contains("pinned"))
       try await quit(third)
     }

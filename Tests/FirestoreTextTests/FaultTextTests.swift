@@ -87,7 +87,7 @@ import Testing
     }
     #expect(
       settings.summary
-        == "latency +200 ms, jitter +50 ms, 10 % of acks lost, 5 % of writes lost, 20 kB/s, read at 1.5 MB/s, "
+        == "latency +200 ms, jitter +50 ms, 10 % of acknowledgements lost, 5 % of writes lost, 20 kB/s, read at 1.5 MB/s, "
         + "silent, flaps every 5 s, watch latency +1000 ms, write unplugged")
     settings.apply(.up)
     #expect(!settings.isOffline(.write) && settings.flap == nil && !settings.isHalfOpen)

@@ -114,7 +114,7 @@ struct CacheBridgeTests {
       try await read("rooms", test)
       test.bridge.perform(.evict(.everything, olderThan: .seconds(3_600)))
       let account = try await test.notice("evicted")
-      #expect(account.contains("0 documents evicted") && account.contains("confirmed within 1 h"), "\(account)")
+      #expect(account.contains("0 documents evicted") && account.contains("in sync within 1 h"), "\(account)")
       let rooms = Query(path: ResourcePath("rooms")).target
       test.bridge.perform(.retain(Retention(rooms, .lifetime(.seconds(3_600)), since: .now)))
       _ = try await test.next { if case .retentions(let all) = $0, !all.isEmpty { () } else { nil } }
@@ -136,7 +136,7 @@ struct CacheBridgeTests {
       test.bridge.perform(.applyLifetimes)
       #expect(
         try await test.notice("evicted")
-          == "1 document of rooms where state == \"done\" evicted, 0 ms after the server confirmed them")
+          == "1 document of rooms where state == \"done\" evicted, 0 ms after their last sync")
       #expect(await test.bridge.cachedDocument(key("rooms/a")) == nil)
       #expect(await test.bridge.cachedDocument(key("rooms/b"))?.exists == true)
 

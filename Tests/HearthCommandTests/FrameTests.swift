@@ -68,7 +68,7 @@ struct FrameTests {
       #expect(text.contains([.online, .wall].contains(scene) ? "● ONLINE" : "OFFLINE"), "\(text)")
     }
     let offline = try request(Picture(name: "", scene: .offline), format: .text).rendered()
-    #expect(offline.contains("⇡3") && offline.contains("LOCAL") && offline.contains("held"), "\(offline)")
+    #expect(offline.contains("⇡3") && offline.contains("LOCAL") && offline.contains("pending"), "\(offline)")
   }
 
   @Test("A scenario of hearth play is drawn as on screen, including acknowledged writes")
@@ -91,7 +91,8 @@ struct FrameTests {
 
     let online = try drawn(3)
     #expect(
-      online.contains("● ONLINE") && online.contains("+ cities/SF") && online.contains("ack #1 in 31 ms"), "\(online)")
+      online.contains("● ONLINE") && online.contains("+ cities/SF") && online.contains("#1 acknowledged, rtt 31 ms"),
+      "\(online)")
     // Figures are those of what was played; none is shown that no client has measured.
     #expect(online.contains("watch  OPEN") && !online.contains("target") && !online.contains(" MB"), "\(online)")
     let offline = try drawn(7)

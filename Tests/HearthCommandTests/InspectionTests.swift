@@ -384,7 +384,9 @@ struct InspectionTests {
 extension ClientEvent {
   fileprivate var isFailure: Bool {
     switch self {
-    case .requestFailed, .windowFailed, .collectionsUnlisted, .explained(_, .failure), .previewed(_, .failure): true
+    case .requestFailed, .windowFailed, .detailFailed, .collectionsUnlisted, .explained(_, .failure),
+      .previewed(_, .failure):
+      true
     default: false
     }
   }

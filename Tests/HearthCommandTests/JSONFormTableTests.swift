@@ -50,7 +50,8 @@ import Testing
 
   private static var status: ClientStatus {
     ClientStatus(
-      onlineState: .offline, reason: .noAnswer, nextRetry: time, since: time, lastSnapshotAt: time, cacheByteCount: 7,
+      onlineState: .offline, isNetworkEnabled: false, isDisabledByWatcher: true, reason: .noAnswer, nextRetry: time,
+      since: time, lastSnapshotAt: time, cacheByteCount: 7,
       cacheLimit: 8, storeFailure: error)
   }
 
@@ -67,7 +68,7 @@ import Testing
     return [
       .listenerStarted(listener), .traffic(traffic),
       .snapshot(snapshot), .listenerStopped(tag), .listenerFailed(tag, error), .snapshotsMissed(3, [tag: result]),
-      .storage(StorageNotice(badge: "CACHE NOT IN USE", message: "damaged")), .faults(faults, waiting: []),
+      .storage(StorageNotice(badge: "CACHE NOT IN USE", message: "damaged")),
       .faults(faults, waiting: [.write(.dropAcknowledgement), .read(.aborted)]), .outcomesMissed(1),
       .reads([]),
       .writeAcknowledged(BatchID(1), after: .seconds(1), of: WrittenDocuments(of: [])),
@@ -83,6 +84,7 @@ import Testing
     let document = Document(key: key("orders/a"), version: nil, state: .missing)
     return [
       .windowLoaded(window, [], isFromCache: true, total: 1), .windowFailed(window, error),
+      .detailFailed(key("orders/a"), error),
       .searched(window, SearchUpdate(hits: [], looked: 1, found: 0, isDone: true, isFromCache: true)),
       .located(window, key("orders/a"), cachedCount: 1), .collections(below: .root, ["orders"]),
       .collectionsUnlisted(below: .root, error), .missingDocuments(in: orders, []), .counted(orders, 1),

@@ -73,7 +73,7 @@ struct ProxyRecordTests {
   func gaps() throws {
     let refused = ProxyTraffic.lines([
       ("request", 1, 1, "Commit", ProxyTraffic.commit("SF", 1)),
-      ("fault", 1, 1, "Commit", #""remark": "the write is refused: aborted""#),
+      ("fault", 1, 1, "Commit", #""remark": "the write is rejected: aborted""#),
       ("ended", 1, 1, "Commit", #""status": {"code": "aborted", "message": ""}"#), ("request", 1, 2, "RunQuery", ""),
     ])
     let written = ScenarioExporter.write(try ProxyRecord.draft(refused, name: "lines"))

@@ -42,7 +42,7 @@ struct ResultTableTests {
     table.take(Self.snapshot([], first), at: Timestamp(seconds: 1))
     let size = TerminalSize(columns: 80, rows: 24)
     let begun = table.lines(size, at: Timestamp(seconds: 1)).map(\.text)
-    #expect(begun[0] == "orders order total desc limit 2  ◉ live · 2 of ≥2 · 00:00:01")
+    #expect(begun[0] == "orders order total desc limit 2  ◉ live · first 2 · 00:00:01")
     #expect(begun[1].contains("total▼"))
     #expect(begun[2].hasPrefix("   1  b") && begun[3].hasPrefix("   2  a"))
 

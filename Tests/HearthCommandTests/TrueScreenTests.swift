@@ -133,7 +133,7 @@ struct TrueScreenTests {
         screen.press("o")
         try await screen.wait(for: "the plug") { $0.header.contains("OFFLINE") }
         screen.look = { screen in
-          if screen.text.contains("ack #\(round)") { untrue.append("ack #\(round) while offline") }
+          if screen.text.contains("#\(round) acknowledged") { untrue.append("#\(round) acknowledged while offline") }
           if screen.header.contains("ONLINE") { untrue.append(String(screen.header)) }
           if screen.text.split(separator: "\n").contains(where: { $0.contains("items") && $0.contains("◉") }) {
             untrue.append("heard while offline")
@@ -150,7 +150,7 @@ struct TrueScreenTests {
         #expect(try await screen.backend.lookup([key("items/b\(round)")], in: database).documents.first?.exists != true)
         screen.press("o")
         try await screen.wait(for: "its acknowledgement") {
-          $0.text.contains("ack #\(round)") && $0.header.contains("⇡0") && $0.header.contains("ONLINE")
+          $0.text.contains("#\(round) acknowledged") && $0.header.contains("⇡0") && $0.header.contains("ONLINE")
         }
         #expect(try await screen.backend.lookup([key("items/b\(round)")], in: database).documents.first?.exists == true)
       }

@@ -36,7 +36,7 @@ struct SnapshotCauseTests {
       try await test.db.cancelPendingWrite(takenID)
       #expect(await causes.first { $0.contains(.cancelled(takenID)) } == [.cancelled(takenID)])
 
-      // The backend has the document already, so the write is refused; the view had shown it deleted.
+      // The backend has the document already, so the write is rejected; the view had shown it deleted.
       let refused = try test.db.batch()
         .deleteDocument(test.db.document("cities/SF"))
         .updateData(["n": 2], forDocument: test.db.document("cities/none")).enqueue()

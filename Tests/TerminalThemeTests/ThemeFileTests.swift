@@ -78,20 +78,21 @@ import Testing
         accent = { hex = "#ff8800", c256 = 215, c16 = "yellow" }
         [roles]
         accent = "accent"
-        key = { bg = "#112233", attrs = ["underline"], mono = ["bold", "italic"] }
+        "listener.6" = { bg = "#112233", attrs = ["underline"], mono = ["bold", "italic"] }
         """
     ).theme()
 
     #expect(
-      theme.resolved(.key, at: .trueColor)
+      theme.resolved(.listener6, at: .trueColor)
         == ResolvedStyle(foreground: .rgb(RGB(255, 136, 0)), background: .rgb(RGB(17, 34, 51)), attributes: .underline))
     #expect(
       theme.resolved(.cursorGutter, at: .c256)
         == ResolvedStyle(foreground: .index(215), background: .index(16), attributes: []))
     #expect(theme.resolved(.accent, at: .sixteen).foreground == .index(3))
     #expect(
-      theme.resolved(.key, at: .eight) == ResolvedStyle(foreground: .index(6), background: .terminal, attributes: []))
-    #expect(theme.resolved(.key, at: .mono).attributes == [.bold, .italic])
+      theme.resolved(.listener6, at: .eight)
+        == ResolvedStyle(foreground: .index(6), background: .terminal, attributes: []))
+    #expect(theme.resolved(.listener6, at: .mono).attributes == [.bold, .italic])
     #expect(theme.resolved(.paneTitleFocus, at: .c256).attributes == [.reverse, .bold])
     #expect(theme.resolved(.text, at: .trueColor).foreground == .rgb(RGB(255, 255, 255)))
   }
@@ -105,7 +106,7 @@ import Testing
     let catalog = ThemeCatalog(directories: [directory.path])
     let mine = try catalog.theme(named: "mine").theme
 
-    #expect(mine.style(of: .key).foreground == .rgb(RGB(0x12, 0x34, 0x56), c256: nil, c16: nil))
+    #expect(mine.style(of: .accent).foreground == .rgb(RGB(0x12, 0x34, 0x56), c256: nil, c16: nil))
     #expect(mine.background.rgb(at: .trueColor) == RGB(0x20, 0, 0))
     #expect(!mine.isColorBlindSafe)
     #expect(try catalog.theme(named: "ember").theme.name == "Warmer")

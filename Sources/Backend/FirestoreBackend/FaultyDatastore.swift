@@ -49,7 +49,7 @@ package struct FaultyDatastore: Datastore {
   ) async -> FaultyLine.Passage<WatchRequest> {
     guard case .add(var target) = request else { return .pass(request) }
     if let code = faults.takeListenFault() {
-      let refusal = RPCStatus(code, "The listener was refused by an injected fault.")
+      let refusal = RPCStatus(code, "The listener was rejected by an injected fault.")
       let change = WatchChange.removed([target.id], cause: refusal)
       let delay = faults.delay(.watch, isAnswer: true) { MessageWeight.bytes([change]) }
       if await line.letsThrough(after: delay) { await deliver(.changes([change])) }
@@ -111,7 +111,7 @@ package struct FaultyDatastore: Datastore {
   }
 
   package func read<Read: DatastoreRead>(_ read: Read) async throws(RPCStatus) -> Read.Answer {
-    if let code = faults.takeReadFault() { throw RPCStatus(code, "The read was refused by an injected fault.") }
+    if let code = faults.takeReadFault() { throw RPCStatus(code, "The read was rejected by an injected fault.") }
     return try await call(.read, bytes: { 0 }) { line async throws(RPCStatus) in
       let answer = try await base.read(read)
       try await line.receive {
@@ -132,7 +132,7 @@ package struct FaultyDatastore: Datastore {
   package func visitDescendants(
     _ request: DescendantsRequest, deliver: @escaping @Sendable ([Document]) async -> Bool
   ) async throws(RPCStatus) {
-    if let code = faults.takeReadFault() { throw RPCStatus(code, "The read was refused by an injected fault.") }
+    if let code = faults.takeReadFault() { throw RPCStatus(code, "The read was rejected by an injected fault.") }
     try await call(.read, bytes: { 0 }) { line async throws(RPCStatus) in
       try await base.visitDescendants(request) { documents in
         let delay = faults.delay(.read, isLate: false, isAnswer: true) { MessageWeight.bytes(documents) }
@@ -226,7 +226,7 @@ extension WriteFault {
     switch self {
     case .dropRequest: FaultInjector.broken
     case .dropAcknowledgement: nil
-    case .reject(let code): RPCStatus(code, "The write was refused by an injected fault.")
+    case .reject(let code): RPCStatus(code, "The write was rejected by an injected fault.")
     }
   }
 }

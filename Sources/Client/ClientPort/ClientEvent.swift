@@ -80,6 +80,8 @@ package enum ClientEvent: Sendable {
   /// writes, and the version that listeners see. `isFromCache` is true if the server has not confirmed the document;
   /// `nil` if unknown.
   case detail(DocumentKey, remote: Document?, overlay: Mutation?, local: Document?, isFromCache: Bool? = nil)
+  /// The open document cannot be read; no more `detail` follows.
+  case detailFailed(DocumentKey, RPCStatus)
   /// A write of this client replaced values that its author had not seen. Sent after the write's acknowledgement.
   case conflict(WriteConflict)
   /// The server answered a write. Only sent if the dashboard shows several clients. Sent before `conflict`.

@@ -26,7 +26,8 @@ package enum ClientRequest: Equatable, Sendable {
   case listMissing(in: ResourcePath)
   /// Count a collection without reading its documents. The reply is `counted`.
   case count(ResourcePath)
-  /// Open a document's detail. The reply is `detail`, now and after every change, until `closeDetail`.
+  /// Open a document's detail. The reply is `detail`, now and after every change, until `closeDetail`, or
+  /// `detailFailed`.
   case openDetail(DocumentKey)
   case closeDetail(DocumentKey)
   case setNetwork(enabled: Bool)
@@ -135,8 +136,7 @@ extension ClientRequest {
     case .lookInside: .inside(.failure(status))
     case .surveyCache: .surveyed(.failure(status))
     case .countFieldTypes(let path): .fieldTypes(in: path, .failure(status))
-    case .openDetail(let key), .closeDetail(let key):
-      .requestFailed(RPCStatus(status.code, "\(key): \(status.message)", isForeign: status.isForeign))
+    case .openDetail(let key), .closeDetail(let key): .detailFailed(key, status)
     default: .requestFailed(status)
     }
   }

@@ -45,7 +45,7 @@ package enum Agreement {
     for client in clients {
       for listener in client.listeners where !listener.isFromCacheAlone {
         let owner = (client.name.map { "\($0): " } ?? "") + "the listener of \(listener.query.path.text) "
-        guard let snapshot = listener.result, !snapshot.hasPendingWrites else { return owner + "waits" }
+        guard let snapshot = listener.result, !snapshot.hasPendingWrites else { return owner + "has pending writes" }
         let there = try await server.runQuery(listener.query.target)
         let own = Dictionary(uniqueKeysWithValues: snapshot.documents.map { ($0.key, $0.data?.fields) })
         if let other = there.first(where: { own[$0.key] != .some($0.data?.fields) }) {

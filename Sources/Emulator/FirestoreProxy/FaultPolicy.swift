@@ -47,7 +47,7 @@ struct FaultPolicy {
     case nil: return .passWrite(losesAnswer: false)
     case .dropAcknowledgement?: return .passWrite(losesAnswer: true)
     case .dropRequest?: return .lose
-    case .reject(let code)?: return .refuse(RPCStatus(code, "The write was refused by an injected fault."))
+    case .reject(let code)?: return .refuse(RPCStatus(code, "The write was rejected by an injected fault."))
     }
   }
 
@@ -66,7 +66,7 @@ struct FaultPolicy {
 
   /// The message that ends a target with a code.
   static func refusal(of target: Int32, _ code: StatusCode) -> [UInt8] {
-    let cause = RPCStatus(code, "The listener was refused by an injected fault.")
+    let cause = RPCStatus(code, "The listener was rejected by an injected fault.")
     let refusal = WatchChange.removed([TargetID(target)], cause: cause)
     return WireWriter.message { $0.watchChange(refusal, DocumentNames(DatabaseID(project: "proxied"))) }
   }

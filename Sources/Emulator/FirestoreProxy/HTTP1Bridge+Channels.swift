@@ -15,14 +15,14 @@ extension HTTP1Bridge {
   /// and server count the same messages.
   /// - Returns: whether to forward the request to the server.
   func refuse(_ exchange: HTTP1Exchange, _ code: StatusCode) -> Bool {
-    core.tell(fault("the listener is refused: \(code.name)", exchange))
+    core.tell(fault("the listener is rejected: \(code.name)", exchange))
     let refused = RefusedTargets(Array(exchange.held.readableBytesView))
     let sayings = refused.targets.compactMap { target in
       // Writing a message that was created here does not fail.
       (try? StreamMethod.listen.response(FaultPolicy.refusal(of: target, code))).map(Self.array)
     }
     if sayings.isEmpty {
-      answer(exchange, RPCStatus(code, "The listener was refused by an injected fault."))
+      answer(exchange, RPCStatus(code, "The listener was rejected by an injected fault."))
       return false
     }
     exchange.replaceBody(refused.body)

@@ -77,8 +77,8 @@ final class HTTP1Bridge: ProxiedConnection {
         RPCStatus(.unimplemented, "The proxy does not support the upgrade to \(name). Connect to the server directly."))
     }
     if method.kind == .read, let code = core.faults.takeReadFault() {
-      core.tell(fault("the read is refused: \(code.name)", exchange))
-      return answer(exchange, RPCStatus(code, "The read was refused by an injected fault."))
+      core.tell(fault("the read is rejected: \(code.name)", exchange))
+      return answer(exchange, RPCStatus(code, "The read was rejected by an injected fault."))
     }
     var passed = head
     for name in ["connection", "keep-alive", "proxy-connection", "upgrade"] { passed.headers.remove(name: name) }
@@ -133,8 +133,8 @@ final class HTTP1Bridge: ProxiedConnection {
         breakOff(because: "a write is lost on purpose")
         return false
       case .reject(let code)?:
-        core.tell(fault("the write is refused: \(code.name)", exchange))
-        let status = RPCStatus(code, "The write was refused by an injected fault.")
+        core.tell(fault("the write is rejected: \(code.name)", exchange))
+        let status = RPCStatus(code, "The write was rejected by an injected fault.")
         guard method.isChannel, let session = exchange.session else {
           answer(exchange, status)
           return false

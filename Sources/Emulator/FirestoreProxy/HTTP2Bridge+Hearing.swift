@@ -36,8 +36,8 @@ extension HTTP2Bridge: FrameConnectionOwner {
       return answer(stream, RPCStatus(.unavailable, "The backend cannot be reached because the fault \"down\" is on."))
     }
     if method.kind == .read, let code = core.faults.takeReadFault() {
-      core.tell(fault("the read is refused: \(code.name)", stream))
-      return answer(stream, RPCStatus(code, "The read was refused by an injected fault."))
+      core.tell(fault("the read is rejected: \(code.name)", stream))
+      return answer(stream, RPCStatus(code, "The read was rejected by an injected fault."))
     }
     begin(stream, core.target.isTLS ? block.proxied.addressed(core.addressed) : block, isLast: isLast)
   }
@@ -140,11 +140,11 @@ extension HTTP2Bridge: FrameConnectionOwner {
       breakOff(because: "a write is lost on purpose")
       return nil
     case .refuse(let status):
-      core.tell(fault("the write is refused: \(status.code.name)", stream))
+      core.tell(fault("the write is rejected: \(status.code.name)", stream))
       answer(stream, status)
       return nil
     case .refuseTarget(let answer, let code):
-      core.tell(fault("the listener is refused: \(code.name)", stream))
+      core.tell(fault("the listener is rejected: \(code.name)", stream))
       toClient(.message(answer), stream, bytes: answer.readableBytes)
       return nil
     }

@@ -355,9 +355,9 @@ package struct ProxiedClients: Sendable {
     case "the write is lost": emit(.hit(.write(.dropRequest)), stream.client)
     case "the answer is lost": return
     default:
-      if let code, remark.hasPrefix("the write is refused") {
+      if let code, remark.hasPrefix("the write is rejected") {
         emit(.hit(.write(.reject(code))), stream.client)
-      } else if let code, remark.hasPrefix("the listener is refused") {
+      } else if let code, remark.hasPrefix("the listener is rejected") {
         emit(.hit(.listen(code)), stream.client)
       } else {
         emit(.gap("a fault: \(remark)"), stream.client)

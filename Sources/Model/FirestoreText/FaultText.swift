@@ -232,7 +232,7 @@ extension FaultSettings {
   package var summary: String {
     var words: [String] = []
     words += Self.delays("", latency, jitter)
-    if lostAcknowledgements > 0 { words.append("\(lostAcknowledgements) % of acks lost") }
+    if lostAcknowledgements > 0 { words.append("\(lostAcknowledgements) % of acknowledgements lost") }
     if lostRequests > 0 { words.append("\(lostRequests) % of writes lost") }
     if let bandwidth { words.append(FaultText.rate(bandwidth)) }
     if let readingRate { words.append("read at \(FaultText.rate(readingRate))") }

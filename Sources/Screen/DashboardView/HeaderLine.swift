@@ -132,7 +132,7 @@ struct HeaderLine {
 
   private var kindText: String {
     switch frame.state.configuration.backend.kind {
-    case .embedded: "EMBEDDED"
+    case .embedded: "LOCAL DATABASE"
     case .emulator: "EMULATOR"
     case .cloud: "CLOUD"
     }

@@ -28,12 +28,16 @@ package struct ScenarioStrip {
       canvas.put(single(area.width), x: area.x, y: area.y, width: area.width)
       return
     }
-    canvas.put(title(area.width), x: area.x, y: area.y, width: area.width)
-    let rest = area.height - 1
+    let (title, more) = title(area.width, rows: area.height - 1)
+    canvas.put(title, x: area.x, y: area.y, width: area.width)
+    for (row, text) in more.enumerated() {
+      canvas.put(" " + text, at: Point(x: area.x, y: area.y + 1 + row), role: .text, maxWidth: area.width)
+    }
+    let rest = area.height - 1 - more.count
     let last = closing(area.width, rows: rest)
     let count = rest - last.count
     for (row, index) in shownSteps(count).enumerated() {
-      canvas.put(line(of: index), x: area.x, y: area.y + 1 + row, width: area.width)
+      canvas.put(line(of: index), x: area.x, y: area.y + 1 + more.count + row, width: area.width)
     }
     for (row, line) in last.enumerated() {
       canvas.put(line, x: area.x, y: area.maxY - last.count + row, width: area.width)
@@ -42,37 +46,49 @@ package struct ScenarioStrip {
 
   // MARK: The first row
 
-  private func title(_ width: Int) -> Line {
+  /// The name, the sentence and the figures. The sentence is whole: figures give way to it, and it continues in the
+  /// rows below.
+  /// - Parameter rows: the rows below; one of them remains for a step.
+  private func title(_ width: Int, rows: Int) -> (Line, more: [String]) {
     var line = Line(glyphs)
-    let figures = figures(width)
-    line.add(" \(play.name) ", .header, .bold)
-    let room = width - figures.width - line.width - 2
-    if room >= 12, !play.summary.isEmpty {
-      line.add(SafeText.truncated(" \(play.summary)", to: room, ellipsis: glyphs.ellipsis), .header)
+    line.add(" \(play.name)  ", .header, .bold)
+    let start = line.width
+    let needed = SafeText.columns(of: play.summary) + 1
+    let all = (0...2).reversed().map { figures(width, most: $0) }
+    let shown = all.first { width - start - $0.width >= needed } ?? all[all.count - 1]
+    let room = width - shown.width - start - 1
+    var parts = room < 12 ? [] : WrappedText.lines(play.summary, width: room, glyphs.ellipsis)
+    var more: [String] = []
+    if parts.count > 1 {
+      let rest = parts.dropFirst().joined(separator: " ")
+      more = Array(WrappedText.lines(rest, width: width - 2, glyphs.ellipsis).prefix(max(0, rows - 1)))
+      if more.isEmpty { parts = [SafeText.truncated(play.summary, to: room, ellipsis: glyphs.ellipsis)] }
     }
-    line.skip(to: width - figures.width)
-    line.add(figures)
-    return line
+    line.add(parts.first ?? "", .header)
+    line.skip(to: width - shown.width)
+    line.add(shown)
+    return (line, more)
   }
 
   /// The count of finished steps, the simulated time, and the pace, as far as there is room.
-  private func figures(_ width: Int) -> Line {
+  /// - Parameter most: 2 for all, 1 without the bar and the pace, 0 for the count and the state only.
+  private func figures(_ width: Int, most: Int) -> Line {
     var line = Line(glyphs)
     let count = "\(play.doneCount)/\(play.steps.count)"
-    if width >= 72, !play.steps.isEmpty {
+    if width >= 72, most == 2, !play.steps.isEmpty {
       let columns = width >= 150 ? 16 : 8
       let full = play.doneCount * columns / play.steps.count
       line.add(String(repeating: glyphs.barFull, count: full), .header)
       line.add(String(repeating: glyphs.bullet, count: columns - full) + " ", .header)
     }
-    line.add("\(width >= 72 ? "step " : "")\(count) ", .header)
-    if width >= 50 { line.add(" \(play.timeText) ", .header) }
+    line.add("\(width >= 72 && most > 0 ? "step " : "")\(count) ", .header)
+    if width >= 50, most > 0 { line.add(" \(play.timeText) ", .header) }
     switch play.ending {
     case .passed?: line.add(" \(glyphs.check) passed ", .stateOnline)
     case .failed?: line.add(" \(glyphs.cross) failed ", .headerOffline)
     case nil where play.isStepped: line.add(" \(nextKey) runs a step ", .headerPaused)
     case nil where !play.isPlaying: line.add(" stopped ", .headerPaused)
-    case nil: if width >= 72 { line.add(" a step every \(play.paceText) ", .header) }
+    case nil: if width >= 72, most == 2 { line.add(" a step every \(play.paceText) ", .header) }
     }
     return line
   }

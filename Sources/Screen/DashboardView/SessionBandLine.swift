@@ -44,7 +44,7 @@ struct SessionBandLine {
       let (sign, role) = look(of: step)
       line.add(sign, index == present ? .headerPaused : role)
     }
-    let unit = " " + TimeText.span(seconds: shown.length)
+    let unit = " " + TimeText.span(seconds: shown.length) + (geometry.hasWordyUnit ? " a cell" : "")
     line.skip(to: area.width - legend.width - unit.count - 1)
     line.add(unit, .textMuted)
     line.add(legend)

@@ -122,15 +122,15 @@ struct FoldedPanes {
     line.add(count, .paneCount)
   }
 
-  /// `⇡2 held · #3 population · #4 delete`
+  /// `⇡2 pending · #3 population · #4 delete`
   private func addQueue(to line: inout Line) {
     let waiting = frame.state.writes.waiting
     line.add("\(glyphs.pending)\(grouped(waiting))", waiting == 0 ? .textMuted : .flagPending)
-    if waiting > 0, frame.state.network.isOffline { line.add(" held", .flagPending) }
+    if waiting > 0 { line.add(" pending", .flagPending) }
     let (rejected, aside) = (frame.state.writes.refusedCount, frame.state.writes.setAsideCount)
     if rejected > 0 { line.add(" !\(grouped(rejected)) rejected", .writeRejected) }
     if aside > 0 { line.add(" \(grouped(aside)) aside", .textMuted) }
-    if waiting == 0, rejected + aside == 0 { line.add(" nothing waits", .textMuted) }
+    if waiting == 0, rejected + aside == 0 { line.add(" pending", .textMuted) }
     for row in frame.state.writes.rejected + frame.state.writes.live {
       line.add(separator + words(of: row), row.isRejected && !row.isSetAside ? .writeRejected : .text)
     }
@@ -163,7 +163,7 @@ struct FoldedPanes {
       line.add(
         " since \(TimeText.clock(frame.state.network.since, offset: frame.state.configuration.utcOffset))", .textMuted)
     }
-    if let faults = frame.state.faults.text { line.add(separator + "faults \(faults)", .stateFault) }
+    if let faults = frame.state.faultText { line.add(separator + "faults \(faults)", .stateFault) }
     guard isRoomy else { return }
     if let reason = frame.state.connectionTrouble, frame.state.network.isNetworkEnabled {
       line.add(separator + reason, .warn)

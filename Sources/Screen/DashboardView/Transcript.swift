@@ -66,12 +66,12 @@ package struct Transcript: Sendable {
       case .added: "added"
       case .modified: "modified"
       case .removed: "removed"
-      case .synced: row.isFromCache ? "from cache" : "in sync"
+      case .synced: row.isFromCache ? "cached" : "in sync"
       case .failed: "failed"
       case .conflict: "conflict"
       case .divider, .call: ""
       }
-    let flags = [row.isFromCache && row.kind != .synced ? "from cache" : "", row.hasPendingWrites ? "pending" : ""]
+    let flags = [row.isFromCache && row.kind != .synced ? "cached" : "", row.hasPendingWrites ? "pending" : ""]
     let source = [.failed, .call].contains(row.kind) ? "" : row.source.rawValue.lowercased()
     let parts =
       [row.listenerName, kind, row.key?.path.text ?? "", source] + flags

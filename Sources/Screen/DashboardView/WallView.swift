@@ -157,7 +157,9 @@ struct WallLines {
     var line = head(glyphs.pending, .flagPending, "writes", .textStrong)
     let rejected = merged(figures.rejected)
     for (column, made) in merged(figures.made).enumerated() {
-      if rejected[column] > 0 {
+      if column < unseen {
+        line.skip(1)
+      } else if rejected[column] > 0 {
         line.add("!", .writeRejected)
       } else {
         line.add(height(Int.bitWidth - made.leadingZeroBitCount), .flagPending)
@@ -166,8 +168,8 @@ struct WallLines {
     let waiting = frame.state.writes.waiting
     let totals = frame.state.wall.totals
     let refused = totals.rejected > 0 ? "\(grouped(totals.rejected)) rejected" : nil
-    let acked = "\(grouped(totals.acknowledged)) acked"
-    let waits = waiting > 0 ? "\(grouped(waiting)) wait\(waiting == 1 ? "s" : "")" : nil
+    let acked = "\(grouped(totals.acknowledged)) acknowledged"
+    let waits = waiting > 0 ? "\(grouped(waiting)) pending" : nil
     let parts = [waits, refused, acked].compactMap(\.self)
     add([parts, Array(parts.prefix(2)), Array(parts.prefix(1))], to: &line, waiting > 0 ? .flagPending : .text)
     return line
@@ -178,8 +180,9 @@ struct WallLines {
     let (trips, outages) = (columnMaxima(figures.roundTrips), figures.outages)
     for column in trips.indices {
       let isOut = (column * columns.step..<(column + 1) * columns.step).contains { outages[$0] }
-      if trips[column] == 0, isOut {
-        line.add(glyphs.barOutage, .chartOutage)
+      if trips[column] == 0 {
+        // A second without an answered write has no round trip, rather than one of zero.
+        line.add(isOut ? glyphs.barOutage : " ", .chartOutage)
       } else {
         // Each height means four times the milliseconds of the previous one.
         line.add(height((Int.bitWidth - trips[column].leadingZeroBitCount + 1) / 2), .chartLow)
@@ -248,6 +251,9 @@ struct WallLines {
     return line
   }
 
+  /// The count of leading columns before the screen began to count.
+  private var unseen: Int { min(columns.graphWidth, figures.unseen / columns.step) }
+
   /// The sums of the seconds in each column.
   private func merged(_ seconds: [Int]) -> [Int] {
     (0..<columns.graphWidth).map { column in
@@ -272,7 +278,7 @@ struct WallLines {
         rows == 1 ? Double(Int.bitWidth - events.leadingZeroBitCount) : Double(more.exponent) + more.significand - 1
       return Int((doublings * Double(rows * steps - 1) / Double(steps - 1)).rounded())
     }
-    return glyphs.graph(levels, part: part)
+    return String(repeating: " ", count: unseen) + glyphs.graph(levels.dropFirst(unseen), part: part)
   }
 
   private func height(_ level: Int) -> String { glyphs.sparkline[min(max(0, level), glyphs.sparkline.count - 1)] }
@@ -289,8 +295,8 @@ struct MixBars {
   let mix: ValueMix.Shown
   let glyphs: Glyphs
 
-  /// A slot of equal width for each value: its name, a bar for its share, and its document count. A change of one value
-  /// does not move the others.
+  /// A slot of equal width for each value: its name, a bar for its share, and its document count. All bars have the
+  /// same scale. A change of one value does not move the others.
   /// - Parameter names: whether the name of the field precedes the values.
   func line(width: Int, names: Bool) -> Line {
     var line = Line(glyphs)
@@ -303,11 +309,12 @@ struct MixBars {
     let total = mix.values.reduce(0) { $0 + $1.documents }
     let slot = room / max(1, mix.values.count)
     let start = line.width
+    let longest = mix.values.map { SafeText.columns(of: $0.value) + grouped($0.documents).count }.max() ?? 0
+    let bar = min(24, slot - longest - 3)
     for (index, value) in mix.values.enumerated() {
       line.skip(to: start + slot * index)
       let number = grouped(value.documents)
       let role = Role.value(index)
-      let bar = min(24, slot - SafeText.columns(of: value.value) - number.count - 3)
       guard bar >= 2 else {
         let label = SafeText.truncated(value.value, to: max(1, slot - number.count - 2), ellipsis: glyphs.ellipsis)
         line.add("\(label) \(number)", role)

@@ -24,8 +24,8 @@ package struct Glyphs: Hashable, Sendable {
   package var arrow: String
   /// The signs of an order, after the name of its column.
   package var ascending, descending: String
-  /// The signs before a bound; two columns in both sets.
-  package var atLeast, atMost: String
+  /// The sign before an upper bound; two columns in both sets.
+  package var atMost: String
   package var check, cross: String
   package var scrollThumb, scrollTrack: String
   package var barFull, barOutage: String
@@ -41,7 +41,7 @@ package struct Glyphs: Hashable, Sendable {
     offline: "○",
     listening: "◉", listeningInPart: "◔", listeningFromCache: "◌", pending: "⇡", follow: "▶", paused: "❙❙", enter: "⏎",
     related: "┃",
-    ellipsis: "…", arrow: "→", ascending: "▲", descending: "▼", atLeast: "≥ ", atMost: "≤ ", check: "✓", cross: "✗",
+    ellipsis: "…", arrow: "→", ascending: "▲", descending: "▼", atMost: "≤ ", check: "✓", cross: "✗",
     scrollThumb: "█",
     scrollTrack: "│", barFull: "█", barOutage: "▒",
     bullet: "·", conflict: "×", dash: "—", sparkline: ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"])
@@ -52,7 +52,7 @@ package struct Glyphs: Hashable, Sendable {
     offline: "o",
     listening: "@", listeningInPart: "%", listeningFromCache: "c", pending: "^", follow: ">", paused: "||", enter: "<",
     related: "!",
-    ellipsis: "~", arrow: ">", ascending: "^", descending: "v", atLeast: ">=", atMost: "<=", check: "y", cross: "x",
+    ellipsis: "~", arrow: ">", ascending: "^", descending: "v", atMost: "<=", check: "y", cross: "x",
     scrollThumb: "#",
     scrollTrack: ":", barFull: "#", barOutage: ".",
     bullet: ".", conflict: "x", dash: "-", sparkline: ["_", ".", "-", "=", "#"])
@@ -64,7 +64,6 @@ package struct Glyphs: Hashable, Sendable {
     glyphs.bullet = "and"
     glyphs.ellipsis = "..."
     glyphs.atMost = "at most "
-    glyphs.atLeast = "at least "
     return glyphs
   }()
 

@@ -107,11 +107,11 @@ extension Role {
     switch self {
     case .text: nil
     case .textMuted, .textStrong, .surface, .accent, .link, .ok, .info, .warn, .error: .text
-    case .border, .paneTitle, .paneCount, .hint, .changeSynced, .flagCache, .jsonNull, .jsonPunct: .textMuted
+    case .border, .paneTitle, .paneCount, .hint, .changeSynced, .flagCache, .jsonKey, .jsonNull, .jsonPunct: .textMuted
     case .inputGhost, .chartOutage, .scrollThumb, .stateOffline: .textMuted
     case .scrollTrack: .border
-    case .paneTitleFocus, .selection, .cursorGutter, .key, .jsonKey, .listener1: .accent
-    case .selectionBlur: .textStrong
+    case .paneTitleFocus, .selection, .cursorGutter, .listener6: .accent
+    case .selectionBlur, .key: .textStrong
     case .mark, .headerPaused, .stateConnecting, .changeModified, .sourceLocal, .flagPending: .warn
     case .writeBackoff, .match, .matchCurrent, .chartMid, .listener4: .warn
     case .header, .toast, .input: .surface
@@ -123,9 +123,9 @@ extension Role {
     case .diffModified: .changeModified
     case .diffRemoved: .changeRemoved
     case .diffContext: .changeSynced
-    case .sourceServer, .writeQueued, .jsonString, .listener6: .text
-    case .writeInflight, .jsonNumber, .jsonBool, .jsonTime, .listener2: .info
-    case .jsonRef, .listener5: .link
+    case .sourceServer, .writeQueued, .jsonString, .listener5: .text
+    case .writeInflight, .jsonNumber, .jsonBool, .jsonTime, .listener1: .info
+    case .jsonRef, .listener2: .link
     case .value1: .listener1
     case .value2: .listener2
     case .value3: .listener3
@@ -187,11 +187,11 @@ extension Role {
   /// Color 8 ("bright black") is never used, because Solarized terminals make it invisible.
   package var ansi: AnsiStyle {
     switch self {
-    case .textMuted, .border: AnsiStyle(nil, on: nil, [.dim])
-    case .textStrong, .selectionBlur: AnsiStyle(nil, on: nil, [.bold])
+    case .textMuted, .border, .jsonKey: AnsiStyle(nil, on: nil, [.dim])
+    case .textStrong, .selectionBlur, .key: AnsiStyle(nil, on: nil, [.bold])
     case .paneTitleFocus: AnsiStyle(.black, on: .cyan)
     case .selection: AnsiStyle(.white, on: .blue)
-    case .cursorGutter, .accent, .key, .jsonKey: AnsiStyle(.cyan)
+    case .cursorGutter, .accent: AnsiStyle(.cyan)
     case .mark, .warn, .stateConnecting, .sourceLocal, .flagPending, .writeBackoff: AnsiStyle(.yellow)
     case .changeModified, .diffModified, .chartMid: AnsiStyle(.yellow)
     case .link, .jsonRef: AnsiStyle(.blue, on: nil, [.underline])
@@ -204,12 +204,11 @@ extension Role {
     case .changeAdded, .diffAdded: AnsiStyle(.cyan)
     case .inputInvalid: AnsiStyle(.red, on: nil, [.underline])
     case .scrollThumb: AnsiStyle(nil, on: nil, [.reverse])
-    case .listener1, .value1: AnsiStyle(.cyan)
-    case .listener2, .value2: AnsiStyle(.blue)
+    case .listener1, .value1: AnsiStyle(.blue)
+    case .listener2, .value2: AnsiStyle(.magenta)
     case .listener3, .value3: AnsiStyle(.green)
     case .listener4, .value4: AnsiStyle(.yellow)
-    case .listener5, .value5: AnsiStyle(.magenta)
-    case .listener6: AnsiStyle(.red)
+    case .listener6: AnsiStyle(.cyan)
     default: AnsiStyle()
     }
   }

@@ -59,7 +59,8 @@ struct ClientSetTests {
     #expect(driver.focus == "bob")
     #expect(driver.effects("bob") == [.client(.setNetwork(enabled: false))] && driver.effects("one").isEmpty)
     driver.run("fault latency 200ms")
-    #expect(driver.state("bob").faults.settings.latency == .milliseconds(200) && driver.state("one").faults.settings.isCalm)
+    #expect(
+      driver.state("bob").faults.settings.latency == .milliseconds(200) && driver.state("one").faults.settings.isCalm)
     driver.press("`")
     #expect(driver.focus == "one")
     driver.press("3")

@@ -18,19 +18,26 @@ import Testing
     "ada: expect nothing within 5s", "bob: online", "ada: expect modified counters/a", "expect same",
   ]
 
-  private func play(isStepped: Bool = false) -> ScenarioPlay {
+  private static let sentence =
+    "Two change the same field while one of them is offline: the write that reaches the server last stays."
+
+  private func play(
+    isStepped: Bool = false, _ summary: String = "Two clients count while one of them is offline."
+  ) -> ScenarioPlay {
     ScenarioPlay(
-      name: "counters", summary: "Two clients count while one of them is offline.",
+      name: "counters", summary: summary,
       steps: Self.lines.enumerated().map { ScenarioPlay.Step(line: $0.offset + 2, text: $0.element) },
       place: "a world of its own", isStepped: isStepped)
   }
 
   private func clientSet(
-    _ size: Size = Size(width: 120, height: 36), _ names: [String] = ["ada", "bob"], isStepped: Bool = false
+    _ size: Size = Size(width: 120, height: 36), _ names: [String] = ["ada", "bob"], isStepped: Bool = false,
+    play: ScenarioPlay? = nil
   ) -> ClientSet {
     let configuration = DashboardConfiguration(
       database: database, backend: .init(.embedded, project: database.project))
-    return ClientSet(playing: play(isStepped: isStepped), names, configuration, size: size, at: at(0))
+    return ClientSet(
+      playing: play ?? self.play(isStepped: isStepped), names, configuration, size: size, at: at(0))
   }
 
   /// - Returns: the requests about the scenario that the key led to.
@@ -141,13 +148,18 @@ import Testing
 
   // MARK: The feed
 
-  @Test("Each step and the end of a scenario have a row in every client's feed")
+  @Test("A feed row has the line of its step, and only the end has its own row")
   func feed() {
-    let clientSet = clientSet(Size(width: 120, height: 36), done: 2, .failed("it did not hold"))
-    for member in clientSet.members {
-      let rows = member.session.live.feed.rows.map(\.summary)
-      #expect(rows == ["line 2  client ada", "line 3  client bob", "failed: it did not hold"])
+    var clientSet = clientSet(Size(width: 200, height: 60), done: 3)
+    for batch in 1...2 {
+      let rejected = ClientEvent.writeRejected(BatchID(Int64(batch)), RPCStatus(.aborted, "no"))
+      _ = clientSet.apply(.client(rejected, at: at(1)), from: clientSet.members[0].number)
     }
+    clientSet.note(.ended(.failed("it did not hold")), at: at(2))
+    #expect(clientSet.members.map { $0.session.live.feed.rows.map(\.step) } == [[4, 4, 4], [4]])
+    #expect(clientSet.members[1].session.live.feed.rows.map(\.summary) == ["failed: it did not hold"])
+    let rows = view(clientSet).text.split(separator: "\n").filter { $0.contains("rejected: aborted") }
+    #expect(rows.count >= 2 && rows[0].hasPrefix("    4 12:04:01") && rows[1].hasPrefix("      12:04:01"), "\(rows)")
   }
 
   // MARK: The strip
@@ -162,6 +174,28 @@ import Testing
         " ·    7  ada: expect nothing within 5s",
         " ·    8  bob: online",
       ])
+  }
+
+  @Test("The sentence is whole: figures give way, and it continues below", arguments: [(200, 60), (120, 36), (80, 24)])
+  func sentence(_ width: Int, _ height: Int) {
+    let clientSet = clientSet(Size(width: width, height: height), play: play(Self.sentence))
+    let strip = rows(clientSet)
+    let words = strip.joined(separator: " ").split(separator: " ")
+    let sentence = Self.sentence.split(separator: " ")
+    #expect(strip[0].contains("0/9") && strip.contains { $0.hasPrefix(" ▸    2  client ada") })
+    #expect(words.filter { sentence.contains($0) }.count >= sentence.count, "\(strip)")
+    if width >= 120 { #expect(strip[0].contains(Self.sentence), "\(strip)") }
+  }
+
+  @Test("Each visible client has one header, and a covered one the row of names")
+  func headers() {
+    for size in [Size(width: 200, height: 60), Size(width: 120, height: 36)] {
+      var clientSet = clientSet(size)
+      #expect(clientSet.layout.line.isEmpty && clientSet.layout.places[0].y == clientSet.strip.height)
+      #expect(view(clientSet).text.split(separator: "\n").count { $0.contains("SCENARIO counters") } <= 2)
+      _ = press("&", &clientSet)
+      #expect(clientSet.layout.line.height == 1)
+    }
   }
 
   @Test("At other sizes the strip leaves enough rows for the clients")

@@ -5,10 +5,12 @@ import FirestoreModel
 import FirestoreQuery
 import FirestoreTesting
 import TerminalCanvas
+import TerminalTesting
 import Testing
 
 @testable import Dashboard
 @testable import DashboardModel
+@testable import DashboardView
 
 @Suite("Listener wall")
 struct WallTests {
@@ -41,6 +43,39 @@ struct WallTests {
 
   private func row(_ name: String, in driver: Driver) -> String {
     driver.screen.split(separator: "\n").first { $0.contains(" \(name) ") }.map(String.init) ?? ""
+  }
+
+  @Test("Seconds before the start and without a round trip are blank")
+  func blanks() throws {
+    var (driver, tags) = driver(1)
+    driver.client(snapshot(tags[0], [change("c0/a")], count: 7), at: 5)
+    driver.client(.writeAcknowledged(BatchID(1), after: .milliseconds(20)), at: 6)
+    driver.tick(10)
+    driver.press("M")
+    let columns = 60
+    func graph(_ name: String) -> String {
+      let row = row(name, in: driver)
+      let start = row.index(row.startIndex, offsetBy: 10)
+      return String(row[start...].prefix(columns))
+    }
+    #expect(graph("c0").prefix(50).allSatisfy { $0 == " " } && graph("c0").hasSuffix("▁▁▁▁▁▂▁▁▁▁"), "\(graph("c0"))")
+    #expect(graph("writes").prefix(50).allSatisfy { $0 == " " } && graph("writes").hasSuffix("▁▁▁▁▁▁▁▁▁▁"))
+    #expect(graph("rtt ms").filter { $0 != " " }.count == 1, "\(graph("rtt ms"))")
+  }
+
+  @Test("The bars of a row have one scale, whatever the lengths of the names")
+  func comparableBars() {
+    let mix = ValueMix.Shown(
+      field: "status",
+      values: [
+        .init(value: "new", documents: 40), .init(value: "delivered", documents: 40),
+        .init(value: "paid", documents: 20),
+      ])
+    let line = MixBars(mix: mix, glyphs: .unicode).line(width: 70, names: true)
+    var canvas = Canvas(size: Size(width: 70, height: 1))
+    canvas.put(line, x: 0, y: 0, width: 70)
+    let bars = canvas.text.split { $0 != "█" }.map(\.count)
+    #expect(bars.count == 3 && bars[0] == bars[1] && bars[0] == 2 * bars[2], "\(canvas.text)")
   }
 
   @Test("A listener's row has events per second, a ten-second mean and a count")
@@ -89,9 +124,9 @@ struct WallTests {
     driver.tick(12)
 
     let writes = row("writes", in: driver)
-    #expect(writes.contains("▂▁▁▁▁▁▁▁!▁▁") && writes.contains("1 rejected 1 acked"), "\(writes)")
+    #expect(writes.contains("▂▁▁▁▁▁▁▁!▁▁") && writes.contains("1 rejected 1 acknowledged"), "\(writes)")
     let trips = row("rtt", in: driver)
-    #expect(trips.contains("▁▂▁▁▒▒▒▒▒▁▁▁") || trips.contains("▁▃▁▁▒▒▒▒▒▁▁▁"), "\(trips)")
+    #expect(trips.contains(" ▂  ▒▒▒▒▒   ") || trips.contains(" ▃  ▒▒▒▒▒   "), "\(trips)")
     #expect(trips.contains("p50 3"), "\(trips)")
   }
 

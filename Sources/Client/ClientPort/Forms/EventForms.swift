@@ -269,6 +269,10 @@ extension ClientEvent: JSONUnion {
       try form.optional("local", local)
       try form.optional("fromCache", isFromCache)
       return "document"
+    case .detailFailed(let key, let status):
+      try form("path", key)
+      try form("error", status)
+      return "document-failed"
     case .conflict(let conflict):
       try form.members(of: conflict)
       return "conflict"
@@ -360,6 +364,7 @@ extension ClientEvent: JSONUnion {
       return .detail(
         try form("path"), remote: try form.optional("server"), overlay: try form.optional("overlay"),
         local: try form.optional("local"), isFromCache: try form.optional("fromCache"))
+    case "document-failed": return .detailFailed(try form("path"), try form("error"))
     case "conflict": return .conflict(try form.members())
     case "answered": return .answered(try form.members())
     case "contested": return .contested(try form.members())

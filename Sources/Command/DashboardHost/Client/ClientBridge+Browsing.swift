@@ -34,8 +34,8 @@ extension ClientBridge {
         let cached = try await bridge.engine.cachedCollectionIDs(below: parent)
         bridge.show((bridge.listed[parent] ?? []).union(cached), of: number, below: parent)
         bridge.emit(.collectionsUnlisted(below: parent, error))
-        // The network pane explains failures of the connection.
-        guard error.code == .unavailable || error.code == .deadlineExceeded else { throw error }
+        // The network pane explains failures of the connection, and only administrators may list collections.
+        guard [.unavailable, .deadlineExceeded, .permissionDenied].contains(error.code) else { throw error }
       }
     }
   }

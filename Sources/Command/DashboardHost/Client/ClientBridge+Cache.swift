@@ -23,7 +23,7 @@ extension ClientBridge {
       for (retention, total) in try await bridge.engine.applyLifetimes() where total.removed > 0 {
         let what = QueryText.line(retention.target)
         let count = "\(grouped(total.removed)) document\(total.removed == 1 ? "" : "s")"
-        let age = retention.lifetime.map { ", \(DurationText.text($0)) after the server confirmed them" } ?? ""
+        let age = retention.lifetime.map { ", \(DurationText.text($0)) after their last sync" } ?? ""
         bridge.tell(.notice(.info, "\(count) of \(what) evicted\(age)"))
       }
     }
@@ -61,7 +61,7 @@ extension EvictionTotal {
     var parts: [String] = []
     if listened > 0 { parts.append("\(stay(listened)): shown, listened to or pinned") }
     if modified > 0 { parts.append("\(stay(modified)): with pending writes") }
-    if fresh > 0, let age { parts.append("\(stay(fresh)): confirmed within \(DurationText.text(age))") }
+    if fresh > 0, let age { parts.append("\(stay(fresh)): in sync within \(DurationText.text(age))") }
     return parts
   }
 }

@@ -272,7 +272,7 @@ final class ClientBridge {
         self.readLayers(of: key)
       case .failed(let status):
         self.subscriptions.forget(.detail(key))
-        self.tell(.notice(.error, "\(key): \(status.lineText(beside: key))"))
+        self.emit(.detailFailed(key, status))
       }
     }
   }

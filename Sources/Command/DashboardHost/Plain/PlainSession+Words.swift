@@ -43,7 +43,7 @@ extension PlainSession {
   }
 
   private func take(_ word: PlainWord, _ line: String) async {
-    if word.writes, let reason = refusal { return say("refused: \(reason)") }
+    if word.writes, let reason = refusal { return say("rejected: \(reason)") }
     switch word {
     case .request(.drop(let batch)): await drop(batch)
     case .request(let typed):

@@ -51,7 +51,7 @@ enum PlainSummary {
     }
     lines.append("  targets: \(grouped(status.activeTargets)), in flight: \(grouped(status.inFlightWrites))")
     if let last = status.roundTrips.last { lines.append("  last round trip: \(TimeText.latency(last))") }
-    if let faults = state.faults.text { lines.append("  faults: \(faults)") }
+    if let faults = state.faultText { lines.append("  faults: \(faults)") }
     return lines
   }
 
@@ -78,10 +78,10 @@ enum PlainSummary {
       switch row.write.state {
       case _ where row.isSetAside: "set aside by hand, not sent"
       case _ where row.isRejected: "rejected: \(row.error?.description ?? "unknown reason")"
-      case .held: "held while offline"
-      case .queued: "queued"
+      case .held: "pending while offline"
+      case .queued: "pending"
       case .inFlight: "sent, not answered yet"
-      case .backoff: "waiting to be sent again"
+      case .backoff: "pending until the next try"
       }
     let age = TimeText.elapsed(seconds: now.wholeSeconds(since: row.write.localWriteTime))
     let tries = row.tries > 0 ? ", \(row.tries) \(row.tries == 1 ? "try" : "tries")" : ""
@@ -93,7 +93,7 @@ enum PlainSummary {
     return ["listeners: \(state.listeners.count)"]
       + state.listeners.map { listener in
         let documents = listener.count.map { "\(grouped($0)) document\($0 == 1 ? "" : "s")" } ?? "not answered yet"
-        let source = listener.count != nil && (listener.isFromCache || state.network.isOffline) ? " from cache" : ""
+        let source = listener.count != nil && (listener.isFromCache || state.network.isOffline) ? ", cached" : ""
         let end = listener.failure.map { "ended: \($0)" }
         return "  \(listener.name): \(QueryText.line(listener.query)), \(end ?? documents + source)"
       }
@@ -106,7 +106,7 @@ extension StreamStatus.State {
     case .closed: "closed"
     case .opening: "opening"
     case .open: "open"
-    case .backoff: "waits for the next attempt"
+    case .backoff: "closed until the next attempt"
     }
   }
 }

@@ -60,7 +60,7 @@ struct ResultTable {
   private func title(at now: Timestamp) -> ShownText {
     let count = kept.documents.count
     let isFull = query.limit.map { count >= $0 } ?? false
-    let number = isFull ? "\(grouped(count)) of ≥\(grouped(count))" : "\(grouped(count)) doc\(count == 1 ? "" : "s")"
+    let number = isFull ? "first \(grouped(count))" : "\(grouped(count)) doc\(count == 1 ? "" : "s")"
     let clock = TimeText.clock(now, offset: utcOffset)
     return "\(QueryText.line(query))  \(isFromCache ? "◌ cache" : "◉ live") · \(number) · \(clock)"
   }

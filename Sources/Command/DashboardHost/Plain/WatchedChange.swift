@@ -47,7 +47,7 @@ package struct WatchedChange {
     let fields = fieldTexts(in: database).joined(separator: ", ")
     if !fields.isEmpty { parts.append(fields) }
     if document.hasPendingWrites { parts.append("(pending)") }
-    if isFromCache { parts.append("(from cache)") }
+    if isFromCache { parts.append("(cached)") }
     return parts.joined(separator: "  ")
   }
 

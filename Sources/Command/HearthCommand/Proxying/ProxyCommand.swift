@@ -240,7 +240,7 @@ struct ProxyCommand: AsyncParsableCommand {
         } catch let error as TextError {
           lines.say("not understood: \(error)")
         } catch {
-          lines.say("refused: \((error as? RPCStatus)?.message ?? "\(error)")")
+          lines.say("rejected: \((error as? RPCStatus)?.message ?? "\(error)")")
         }
       }
     }

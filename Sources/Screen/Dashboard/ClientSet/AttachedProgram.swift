@@ -3,6 +3,7 @@ import ClientPort
 import DashboardModel
 import FirestoreClientState
 import FirestoreModel
+import FirestoreQuery
 import TerminalCanvas
 
 /// Another program or a playing scenario. The dashboard shows its client.
@@ -133,6 +134,13 @@ extension ClientRequest {
 
 /// The events of the program whose client is shown.
 extension DashboardState {
+  /// Whether a listener of another program's client keeps the documents of a window in sync. The dashboard reads them
+  /// from that client's cache.
+  func isHeard(_ tag: WindowTag) -> Bool {
+    guard configuration.attached != nil, !network.isOffline, let path = browser.path(of: tag) else { return false }
+    return listeners.contains { $0.count != nil && $0.isExact(whileOffline: false) && $0.query.path == path }
+  }
+
   /// Adds a listener of the program with its current result.
   mutating func receive(started listener: ListenerState) {
     let tag = ListenerTag(listener.id)

@@ -52,7 +52,8 @@ package struct ClientSet: Sendable {
     var room = size
     room.height -= strip.height
     return ClientSetLayout(
-      size: room, count: members.count, focus: focusIndex, fills: isZoomed, hasDialog: hasDialog
+      size: room, count: members.count, focus: focusIndex, fills: isZoomed, hasDialog: hasDialog,
+      namesAll: play == nil
     ).moved(down: strip.height)
   }
 
@@ -263,11 +264,12 @@ extension ClientSet {
     case notice(String)
   }
 
-  /// Applies an event of the scenario. Each step adds a line to the feeds of all clients.
+  /// Applies an event of the scenario. The rows of the feeds have the line of the current step.
   package mutating func note(_ news: ScenarioUpdate, at time: Timestamp) {
     result = UpdateResult()
     switch news {
-    case .begun(let step): mark("line \(step.line)  \(step.text)", at: time)
+    case .begun(let step):
+      for member in members { happen(.host(.stepped(line: step.line), at: time), to: member.number) }
     case .finished(let elapsed, let caption): play?.finish(after: elapsed, caption: caption)
     case .notice(let text): play?.notice = text
     case .ended(let ending, let elapsed):

@@ -9,7 +9,7 @@ package struct ClientSetLayout: Hashable, Sendable {
   /// The minimum width of each client when clients are side by side.
   private static let leastWidth = 79
 
-  /// The row about the clients; empty for a single client or without room.
+  /// The row about the clients; empty for a single client, without room, or if the clients' own headers are enough.
   package private(set) var line: Rect
   /// The rectangle of each client; empty for a client that another one covers.
   package private(set) var places: [Rect]
@@ -20,7 +20,10 @@ package struct ClientSetLayout: Hashable, Sendable {
   ///   - fills: whether the focused client fills the screen.
   ///   - hasDialog: whether the focused client has an open dialog, which gets the screen if the client's place is too
   ///     small.
-  package init(size: Size, count: Int, focus: Int, fills: Bool = false, hasDialog: Bool = false) {
+  ///   - namesAll: whether the row is there although each client has its own header.
+  package init(
+    size: Size, count: Int, focus: Int, fills: Bool = false, hasDialog: Bool = false, namesAll: Bool = true
+  ) {
     guard count > 1 else {
       (line, places, separators) = (.zero, [Rect(size: size)], [])
       return
@@ -31,6 +34,9 @@ package struct ClientSetLayout: Hashable, Sendable {
     let isSmall = LayoutClass(divided[focus].size).isSmallerThan(.small)
     guard fills || hasDialog && isSmall else {
       (places, self.separators) = (divided, separators)
+      guard !namesAll, !divided.contains(where: \.isEmpty) else { return }
+      line = .zero
+      (places, self.separators) = Self.divide(Rect(size: size), count, focus)
       return
     }
     places = divided.indices.map { $0 == focus ? body : .zero }
@@ -126,7 +132,7 @@ extension LayoutClass {
     }
   }
 
-  fileprivate func isSmallerThan(_ other: LayoutClass) -> Bool { rank < other.rank }
+  func isSmallerThan(_ other: LayoutClass) -> Bool { rank < other.rank }
 }
 
 /// The content of the row about several clients: their names, and the focused one. Used by drawing and by the mouse.

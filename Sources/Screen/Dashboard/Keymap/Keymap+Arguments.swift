@@ -354,6 +354,6 @@ enum EvictionText {
       case .tombstones(let path):
         "remove the tombstones\(path.map { " of \($0.text)" } ?? "") from the cache"
       }
-    return what + (age.map { ", unless the server confirmed it within \(DurationText.text($0))" } ?? "")
+    return what + (age.map { ", unless it was in sync within \(DurationText.text($0))" } ?? "")
   }
 }

@@ -85,7 +85,7 @@ extension Keymap {
       }))
 
   private static let lifetime = Command(
-    "lifetime", "evict documents of a collection or query some time after the server last confirmed them",
+    "lifetime", "evict documents of a collection or query some time after their last sync",
     CommandArgument(
       name: "QUERY TIME",
       hint: "orders 2h, or orders where state == done 2h; off instead of the time ends it",

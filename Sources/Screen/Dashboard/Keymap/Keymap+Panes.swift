@@ -9,7 +9,7 @@ extension Keymap {
   private static let collections: [Command] = [
     Command(
       "listen", "space", in: .pane(.collections), "listen to the collection or document, or stop",
-      hint: Wording { $0.isListeningToSelection(in: .collections) ? "detach" : "listen" }, 1,
+      hint: Wording { $0.isListeningToSelection(in: .collections) ? "stop" : "listen" }, 1,
       unless: { $0.selectedCollection == nil ? "no collection is selected" : nil }, run: { $0.toggleListener() }),
     Command(
       "ask-again", "r", in: .pane(.collections), "ask the shown query again", isListed: false,
@@ -46,7 +46,7 @@ extension Keymap {
 
   private static let writes: [Command] = [
     Command(
-      "cancel-write", "x", in: .pane(.writes), "cancel a waiting write, drop a rejected one",
+      "cancel-write", "x", in: .pane(.writes), "cancel a pending write, drop a rejected one",
       hint: Wording { $0.writes.hasChosenRejected ? "drop" : "cancel" }, 1,
       writes: true, unless: { $0.reasonAgainstCancelling }, change: { $0.askToCancelWrites() }),
     Command(

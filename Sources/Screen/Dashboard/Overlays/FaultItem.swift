@@ -5,16 +5,6 @@ package import FirestoreClientState
 import FirestoreModel
 import FirestoreText
 
-/// The faults between the client and its backend.
-package struct FaultState: Sendable {
-  package var settings = FaultSettings()
-  /// The one-time faults that have not happened yet.
-  package var waiting: [FaultEvent] = []
-
-  /// A short description of all faults; `nil` without any.
-  package var text: String? { FaultText.summary(of: settings, waiting: waiting) }
-}
-
 /// The network faults, each with a letter. Choosing a setting advances it to its next value. A single fault affects the
 /// next write.
 package enum FaultItem: CaseIterable, Hashable, Sendable {
@@ -70,7 +60,7 @@ package enum FaultItem: CaseIterable, Hashable, Sendable {
   package func detail(_ state: DashboardState) -> String {
     let count = waitingCount(state)
     let armed = count == 0 ? "" : count == 1 ? "armed: " : "armed \(count) times: "
-    return armed + detail(state.faults.settings, isCalm: state.faults.text == nil)
+    return armed + detail(state.faults.settings, isCalm: state.faultText == nil)
   }
 
   /// The number of one-time faults of this kind that wait for a write.

@@ -299,7 +299,7 @@ extension DashboardState {
       var rows = dialog.content
       rows.height = max(0, rows.height - kept)
       return ListGeometry(dialog: dialog, rows: rows)
-    case .themes: return plain(layout, width: 44, count: configuration.themes.count)
+    case .themes: return plain(layout, width: 64, count: configuration.themes.count)
     case .copyMenu(let items), .newMenu(let items): return plain(layout, width: 64, count: items.count)
     case .faults: return plain(layout, width: 74, count: FaultItem.allCases.count)
     case .listeners: return plain(layout, width: 100, count: listeners.count)

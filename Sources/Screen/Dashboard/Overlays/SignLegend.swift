@@ -9,15 +9,25 @@ package struct SignLegend {
     package var sign: String
     var role: Role
     package var text: String
+
+    fileprivate var isBadge: Bool { sign.hasPrefix("[") }
   }
 
   package let entries: [Entry]
 
-  /// The count of the entries about documents, writes and listeners. The others are about the screen itself.
+  package enum Part {
+    /// The signs of documents, writes and listeners.
+    case data
+    /// All signs, also those of the screen itself.
+    case signs
+    /// All signs and the badges.
+    case all
+  }
+
+  /// The count of the entries of `Part.data`.
   private static let dataEntries = 16
 
-  /// - Parameter isShort: whether only the entries about documents, writes and listeners are wanted.
-  package init(_ glyphs: Glyphs, isShort: Bool = false) {
+  package init(_ glyphs: Glyphs, _ part: Part = .all) {
     let all = [
       Entry(sign: "+", role: .changeAdded, text: "came in: document or result"),
       Entry(sign: "~", role: .changeModified, text: "fields changed: old\(glyphs.arrow)new"),
@@ -35,7 +45,7 @@ package struct SignLegend {
       Entry(sign: "c p", role: .flagCache, text: "cached; with pending writes"),
       Entry(sign: glyphs.online, role: .stateOnline, text: "ONLINE: the server answers"),
       Entry(sign: glyphs.offline, role: .stateOffline, text: "offline, or not connected"),
-      Entry(sign: "\(glyphs.folded)\(glyphs.unfolded)", role: .accent, text: "folded, unfolded"),
+      Entry(sign: "\(glyphs.folded)\(glyphs.unfolded)", role: .textMuted, text: "folded, unfolded"),
       Entry(sign: "\(glyphs.ascending)\(glyphs.descending)", role: .textMuted, text: "the order of the rows"),
       Entry(sign: glyphs.cursor, role: .cursorGutter, text: "the selected row"),
       Entry(sign: glyphs.related, role: .flagPending, text: "about the selected document"),
@@ -60,7 +70,12 @@ package struct SignLegend {
       Entry(sign: "[READ-ONLY]", role: .headerPaused, text: "no key changes data"),
       Entry(sign: "[ENDED]", role: .headerOffline, text: "the watched program ended"),
     ]
-    entries = isShort ? Array(all.prefix(Self.dataEntries)) : all
+    entries =
+      switch part {
+      case .data: Array(all.prefix(Self.dataEntries))
+      case .signs: all.filter { !$0.isBadge }
+      case .all: all
+      }
   }
 
   /// Draws the entries in as many columns as fit. Without room for all, draws the page of one of them.

@@ -176,6 +176,11 @@ package struct WallFigures: Sendable {
     self.end = end
   }
 
+  /// The count of leading seconds before the screen began to count.
+  package var unseen: Int {
+    max(0, min(Wall.span, Int(clamping: frame.state.wall.start.seconds - end + Int64(Wall.span))))
+  }
+
   package func row(of listener: ListenerRecord) -> Row {
     let series = frame.state.wall.events(of: listener.tag)
     let rate = Double(series.sum(Wall.rateSpan, before: end)) / Double(Wall.rateSpan)

@@ -71,7 +71,7 @@ package struct CollectionMarks {
 
   private func addNumbers(to line: inout Line) {
     if let failure = window?.failure {
-      line.add("\(glyphs.dash) \(failure.code == .permissionDenied ? "denied" : failure.code.name)", .error)
+      line.add("\(glyphs.dash) \(failure.stateText)", .error)
     } else if let search = frame.state.browser.search, search.path == path {
       line.add("\(glyphs.ellipsis) row \(grouped(search.row + 1))", .textMuted)
     } else if let search = window?.search, search.isRunning {
@@ -154,12 +154,6 @@ package struct CollectionHeads {
       let text = (key == .created ? "created" : "changed") + (order.isTime ? sign : "")
       heads.append(Head(key: key, columns: column..<column + DashboardState.timeWidth, text: text))
       end = column
-    } else if order.isTime {
-      // The times have no column here, so the order is named at the right.
-      let text = (order.key == .changed ? "changed" : "created") + sign
-      let columns = SafeText.columns(of: text)
-      heads.append(Head(key: order.key, columns: max(0, width - columns)..<width, text: text))
-      end = max(0, width - columns - 1)
     }
     func add(_ key: RowOrder.Key, _ name: String, width: Int, isRight: Bool, isLast: Bool = false) {
       let text = name + (key == order.key ? sign : "")

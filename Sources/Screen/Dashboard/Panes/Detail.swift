@@ -29,6 +29,8 @@ package struct Detail: Sendable {
   /// The document that listeners see.
   package var local: Document? { didSet { fieldLines = nil } }
   package var isLoaded = false { didSet { fieldLines = nil } }
+  /// The reason why the server does not show the document; `nil` if it does, or has not answered.
+  package var failure: RPCStatus? { didSet { fieldLines = nil } }
   /// The source of the document; `nil` if it was not reported.
   package var source: DocumentSource?
   /// Whether this is only a preview with the tree's data, while the tree's cursor moves.

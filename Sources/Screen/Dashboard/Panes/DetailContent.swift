@@ -41,6 +41,14 @@ package enum DetailContent {
 
   /// The lines of the fields, or a note that explains their absence.
   static func fieldLines(of detail: Detail) -> [Line] {
+    if let failure = detail.failure {
+      let reason = Line(id: ["failure"], content: .note(failure.lineText(beside: detail.key)))
+      guard let data = detail.local?.data else { return [reason] }
+      let lines = FieldTree(folding: detail.folding, toggled: detail.toggled).lines(
+        server: data.fields, local: data.fields)
+      return [reason, Line(id: ["known"], content: .note("as last known:"))]
+        + lines.map { Line(id: ["field"] + $0.path, content: .field($0)) }
+    }
     guard let shown = detail.local ?? detail.remote else {
       if detail.isPreview { return note("no document: there are documents below it") }
       return note(detail.isLoaded ? "not in the cache" : "loading")
@@ -106,13 +114,13 @@ package enum DetailContent {
   }
 
   private static func unseen(_ detail: Detail) -> String {
-    if !detail.isLoaded { return "loading" }
+    if !detail.isLoaded { return detail.failure?.stateText ?? "loading" }
     return detail.local?.exists == true ? "its versions are no longer kept" : "it has not existed in this session"
   }
 
   private static func overlay(_ detail: Detail, _ state: DashboardState) -> [Line] {
     let conflicts = conflictLines(detail.key, state) { _ in true }
-    guard detail.isLoaded else { return note("loading") + conflicts }
+    guard detail.isLoaded else { return note(detail.failure?.stateText ?? "loading") + conflicts }
     guard let mutation = detail.overlay else {
       return note("nothing is queued: listeners see the server's document") + conflicts
     }
@@ -176,7 +184,8 @@ package enum DetailContent {
     let document = detail.local ?? detail.remote
     let remote = detail.remote ?? detail.local
     var facts: [(String, String)] = [("path", detail.key.path.text)]
-    facts.append(("exists", document.map { $0.exists ? "yes" : "no" } ?? "unknown"))
+    let isUnknown = detail.failure != nil
+    facts.append(("exists", isUnknown ? "unknown" : document.map { $0.exists ? "yes" : "no" } ?? "unknown"))
     if let time = remote?.createTime { facts.append(("created", TimeText.date(time.timestamp))) }
     if let time = remote?.version {
       facts.append((remote?.exists == true ? "updated" : "as of", TimeText.date(time.timestamp)))
@@ -186,7 +195,7 @@ package enum DetailContent {
     facts.append(("pending writes", pendingText(document)))
     let watching = state.listeners.filter { $0.failure == nil && watches($0, detail.key, document) }.map(\.name)
     facts.append(("listeners", watching.isEmpty ? "none" : watching.joined(separator: ", ")))
-    if let batch = state.writes.batch(touching: detail.key) { facts.append(("newest batch", batch.description)) }
+    if let batch = state.writes.batch(touching: detail.key) { facts.append(("newest write", batch.description)) }
     if let version = state.versions.newest(of: detail.key) {
       let time = TimeText.clock(version.time, offset: state.configuration.utcOffset)
       let why = [version.summary, version.why, version.batch?.description].compactMap(\.self).joined(separator: ", ")

@@ -13,6 +13,8 @@ package struct FeedColumns {
   package var time = 12
   package var precision = TimeText.Precision.hours
   package var gap = 2
+  /// The width of the scenario's step before the time; 0 without a scenario.
+  package private(set) var step = 0
   package var listener = 12
   /// The width of the document column. Large screens show a root collection and an automatic id in full: `orders/` and
   /// 20 characters.
@@ -30,10 +32,15 @@ package struct FeedColumns {
 
   /// The columns of the feed of a state.
   package init(_ state: DashboardState, _ layoutClass: LayoutClass, width: Int) {
+    let step = state.isInScenario && !layoutClass.isSmallerThan(.small) ? Self.stepWidth : 0
     self.init(
-      layoutClass: layoutClass, width: width, listeners: state.listeners.map(\.name),
+      layoutClass: layoutClass, width: width - step, listeners: state.listeners.map(\.name),
       documents: state.listeners.map(\.documentWidth), hasSources: state.feed.tellsSources)
+    (self.step, self.width) = (step, width)
   }
+
+  /// A line number and a blank.
+  private static let stepWidth = 4
 
   /// - Parameters:
   ///   - listeners: the names that the listener column must distinguish, which limits its width.

@@ -147,7 +147,7 @@ package struct Footer {
     if state.configuration.isReadOnly {
       badges.append(Badge(text: "[READ-ONLY]", role: .headerPaused, command: nil))
     }
-    if state.faults.text != nil { badges.append(Badge(text: "[FAULTS]", role: .stateFault, command: "faults")) }
+    if state.faultText != nil { badges.append(Badge(text: "[FAULTS]", role: .stateFault, command: "faults")) }
     if state.screen.isZoomed, LayoutClass(state.size).isTiled {
       badges.append(Badge(text: "[ZOOM]", role: .hint, command: "unzoom"))
     }
@@ -159,8 +159,9 @@ package struct Footer {
       line.add(badge.text, badge.role)
       shown.append(badge)
     }
-    if line.isEmpty, width >= 72, !state.listeners.isEmpty {
-      line.add("\(state.listeners.count) listener\(state.listeners.count == 1 ? "" : "s")", .hint)
+    let listeners = state.listeners.count { $0.failure == nil }
+    if line.isEmpty, width >= 72, listeners > 0 {
+      line.add("\(listeners) listener\(listeners == 1 ? "" : "s")", .hint)
     }
     if !line.isEmpty, width >= 44 { line.skip(1) }
     return (line, shown)
@@ -187,7 +188,7 @@ package struct PaneHints {
   /// The commands of each row, by name.
   static func names(in pane: Pane) -> [String] {
     switch pane {
-    case .collections: ["filter", "listen", "open", "new", "columns"]
+    case .collections: ["filter", "listen", "result", "new", "columns", "sort", "wall"]
     case .writes: ["cancel-write", "mark", "retry", "set-aside", "edit", "copy"]
     case .network: ["faults", "retry", "new", "facts"]
     case .feed, .detail: []

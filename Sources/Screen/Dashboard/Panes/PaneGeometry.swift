@@ -144,16 +144,18 @@ package struct SessionBandGeometry {
   /// The column of the first step. The times of the feed's rows are before it.
   package static let start = 11
   /// The words of the legend, each after a sign.
-  package static let legend = ["write", "ack", "refused", "conflict", "offline"]
-  /// The width of the step length, `16 s`.
-  private static let unit = 8
+  package static let legend = ["write", "acknowledged", "rejected", "conflict", "offline"]
+  /// The widths of the step length, `16 s` and `16 s a cell`.
+  private static let (unit, wordyUnit) = (8, 15)
 
   package let hasLegend: Bool
+  /// Whether the step length has words.
+  package let hasWordyUnit: Bool
   /// The drawn session; `nil` without a row, and before the first event.
   package let shown: SessionBand.Shown?
 
   package init(_ state: DashboardState, _ layout: Layout) {
-    hasLegend = layout.size.width >= 160
+    (hasLegend, hasWordyUnit) = (layout.size.width >= 160, layout.size.width >= 100)
     guard let area = layout.band else {
       shown = nil
       return
@@ -161,7 +163,8 @@ package struct SessionBandGeometry {
     let legend = hasLegend ? Self.legend.reduce(0) { $0 + $1.count + 4 } : 0
     // An earlier moment has the band of the present, up to its last second.
     let now = state.past == nil ? state.now : Timestamp(seconds: .max / 2)
-    shown = state.feed.band.shown(columns: area.width - Self.start - Self.unit - legend, at: now)
+    shown = state.feed.band.shown(
+      columns: area.width - Self.start - (hasWordyUnit ? Self.wordyUnit : Self.unit) - legend, at: now)
   }
 
   /// The end of the time step in a column.

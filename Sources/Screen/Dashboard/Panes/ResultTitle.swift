@@ -31,7 +31,7 @@ package enum ResultTitle {
     return false
   }
 
-  /// `◉ live · 5 of ≥5`: the state of the result and its row count.
+  /// `◉ live · first 5`: the state of the result and its row count.
   package static func count(_ state: DashboardState, _ layoutClass: LayoutClass, _ glyphs: Glyphs) -> String {
     guard let result = state.browser.result else { return "" }
     var words: [String] = []
@@ -59,7 +59,7 @@ package enum ResultTitle {
       // The count beyond the limit is unknown.
       words.append(
         isFull
-          ? "\(grouped(total)) of \(glyphs.atLeast)\(grouped(total))"
+          ? "first \(grouped(total))"
           : "\(grouped(total)) doc\(total == 1 ? "" : "s")")
     }
     return words.joined(separator: " \(glyphs.bullet) ")

@@ -47,7 +47,7 @@ package struct Coach: Hashable, Sendable {
     case .write:
       (
         number + key("edit-fields") + " on an order, \(key("open")) on its status, type paid",
-        ", ctrl-s \(key("open")): it shows at once, and waits in pane 2"
+        ", ctrl-s \(key("open")): it shows at once, pending in pane 2"
       )
     case .plug:
       (number + key("toggle-network") + " plugs in again", ": pending writes are sent, missed changes arrive")

@@ -151,12 +151,12 @@ extension DashboardState {
   }
 
   var reasonAgainstMarking: String? {
-    writes.selected.map { $0.isFinished && !$0.isRejected } ?? true ? "no write is waiting" : nil
+    writes.selected.map { $0.isFinished && !$0.isRejected } ?? true ? "no write is pending" : nil
   }
 
   var reasonAgainstRetrying: String? {
     if !network.isNetworkEnabled { return "you are offline: o goes online" }
-    return nextAttempt == nil ? "nothing waits for a retry" : nil
+    return nextAttempt == nil ? "no retry is scheduled" : nil
   }
 
   var reasonAgainstFilter: String? {
@@ -178,7 +178,7 @@ extension DashboardState {
   }
 
   var reasonAgainstCancelling: String? {
-    guard let selected = writes.selected else { return "no write is waiting" }
+    guard let selected = writes.selected else { return "no write is pending" }
     if !writes.marked.isEmpty { return nil }
     if rowRange(in: .writes) != nil {
       let canGo = writes.chosen.contains { $0.isRejected || !$0.isFinished && $0.write.state != .inFlight }

@@ -26,13 +26,13 @@ package struct DashboardState: Sendable {
   package internal(set) var listening = Listening()
   package internal(set) var feed = Feed()
   package internal(set) var requests = RequestFeed()
-  package internal(set) var wall = Wall()
+  package internal(set) var wall: Wall
   package internal(set) var detail: Detail?
   package internal(set) var versions = VersionHistory()
   package var outages = Outages()
   var notices = Notices()
   package internal(set) var coach: Coach?
-  package internal(set) var faults = FaultState()
+  package internal(set) var faults = ClientFaults()
   package var typing: Typing
   /// The earlier time that the screen shows; `nil` if it shows the current state.
   package internal(set) var past: PastMoment?
@@ -47,6 +47,7 @@ package struct DashboardState: Sendable {
     if configuration.isLinkSlow { screen.note(isLinkSlow: true) }
     self.now = now
     headerClock = HeaderClock(now)
+    wall = Wall(since: now)
     typing = Typing(commands: configuration.commandHistory)
     coach = configuration.hasCoach ? Coach() : nil
     network = ClientStatus(since: now)
@@ -63,6 +64,8 @@ extension DashboardState {
   package var size: Size { screen.size }
   package var listeners: [ListenerRecord] { listening.records }
   package var toasts: [Toast] { notices.shown }
+  /// The active and the waiting faults in a few words; `nil` without any.
+  package var faultText: String? { FaultText.summary(of: faults.settings, waiting: faults.waiting) }
   /// All stored toasts, including earlier ones, newest last.
   package var messages: [Toast] { notices.kept }
   /// The total count of messages.
@@ -74,6 +77,13 @@ extension DashboardState {
     let theme = configuration.themes.first { $0.slug == screen.theme }
     return theme?.border.map(configuration.glyphs.bordered) ?? configuration.glyphs
   }
+}
+
+/// The faults between the shown client and its backend.
+package struct ClientFaults: Hashable, Sendable {
+  package var settings = FaultSettings()
+  /// The one-time faults that have not happened yet.
+  package var waiting: [FaultEvent] = []
 }
 
 /// The settings that keys cannot change.

@@ -115,7 +115,7 @@ extension DashboardState {
     var body = keys.prefix(5).map(\.path.text)
     if keys.count > 5 { body.append("and \(grouped(keys.count - 5)) more, to \(keys.last?.path.text ?? "")") }
     body.append("They are deleted in one batch; u undoes all of it. Their subcollections stay.")
-    if network.isOffline { body.append("You are offline: the delete waits in the queue.") }
+    if network.isOffline { body.append("You are offline: the delete stays pending.") }
     let isReal = configuration.backend.isProduction
     let collections = Set(keys.map(\.collection))
     let name = isReal && collections.count == 1 ? collections.first?.last : nil

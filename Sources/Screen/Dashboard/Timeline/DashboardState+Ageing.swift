@@ -23,10 +23,13 @@ extension DashboardState {
     return moments.reduce(now.nextMinute) { min($0, max($1, now.nextMillisecond)) }
   }
 
-  /// Whether the screen counts seconds: the age of a pending write, an outage, a retry, the event rate.
-  package var hasRunningClock: Bool {
-    writes.waiting > 0 || network.isOffline || nextAttempt != nil || feed.rate.isDecaying(at: now)
+  /// Whether the screen counts the seconds of a pending write, an outage, a retry or an import.
+  private var countsSeconds: Bool {
+    writes.waiting > 0 || network.isOffline || nextAttempt != nil || storage.transfers.running != nil
   }
+
+  /// Whether the screen's clock runs: it counts seconds, or the event rate has not settled.
+  package var hasRunningClock: Bool { countsSeconds || feed.rate.isDecaying(at: now) }
 
   /// Advances the time: toasts disappear, highlights fade, clocks advance.
   mutating func age(to time: Timestamp) {
@@ -38,6 +41,8 @@ extension DashboardState {
     typing.age(to: now)
     tellReconnection()
     browser.forgetMarks(at: now)
+    // A slow line draws these steps with the next event.
+    if countsSeconds, !screen.isLinkSlow { feed.runBand(to: now) }
   }
 }
 

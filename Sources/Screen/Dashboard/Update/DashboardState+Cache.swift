@@ -82,7 +82,7 @@ extension DashboardState {
     let what = QueryText.line(query)
     if let lifetime {
       let end = network.isDurable ? "" : ", in this session: the cache is in memory"
-      toast(.info, "\(what) is evicted \(DurationText.text(lifetime)) after the server last confirmed it\(end)")
+      toast(.info, "\(what) is evicted \(DurationText.text(lifetime)) after its last sync\(end)")
       return [.client(.retain(Retention(query.target, .lifetime(lifetime), since: now)))]
     }
     guard let retention = storage.retention(of: query.target, isPin: false) else {

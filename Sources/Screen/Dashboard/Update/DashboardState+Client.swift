@@ -16,16 +16,18 @@ extension DashboardState {
       receive(snapshot)
       browser.refreshHits(snapshot.changes)
       noteInside(snapshot.changes)
-      return listening[snapshot.listener].map { settleOrder(of: $0.query.path) } ?? []
+      guard let listener = listening[snapshot.listener] else { return [] }
+      return settleOrder(of: listener.query.path) + (snapshot.isFromCache ? [] : askDeniedAgain(coveredBy: listener))
     case .listenerFailed(let tag, let status): fail(tag, status)
     case .listenerStopped(let tag): receive(stopped: tag)
     case .snapshotsMissed(let count, let results): receive(missed: count, results)
-    case .faults(let settings, let waiting): faults = FaultState(settings: settings, waiting: waiting)
+    case .faults(let settings, let waiting): faults = ClientFaults(settings: settings, waiting: waiting)
     case .traffic(let event): feed.append(FeedRow(event))
     case .closed: endAttachment("\(configuration.attached?.title ?? "the program") has closed its client")
     case .attachmentEnded(let reason): endAttachment(reason)
     case .requestFailed(let status): toast(.error, "\(status)")
-    case .windowLoaded(let tag, let documents, let isFromCache, let total):
+    case .windowLoaded(let tag, let documents, let isRead, let total):
+      let isFromCache = isRead && !isHeard(tag)
       if browser.result?.receive(tag, documents, isFromCache: isFromCache, at: now) == true { return [] }
       noteWindow(tag, documents)
       notePreviewChange()
@@ -76,11 +78,13 @@ extension DashboardState {
       detail?.overlay = overlay
       detail?.local = local
       detail?.isLoaded = true
+      detail?.failure = nil
       detail?.source = isFromCache.map { DocumentSource(isFromCache: $0, time: now) }
       if let local { note(local, in: Query(path: key.path)) }
       if let fields = local?.data?.fields, self.overlay?.fieldEditor?.key == key {
         self.overlay?.fieldEditor?.note(fields)
       }
+    case .detailFailed(let key, let status): noteDenial(of: key, status)
     case .conflict(let conflict): receive(conflict)
     case .answered: break
     case .contested(let conflict): receive(conflict)
@@ -108,6 +112,7 @@ extension DashboardState {
     case .windowLoaded(let tag, let documents, _, _): isNews(documents, in: tag)
     case .detail(let key, _, _, let local, _):
       detail.map { $0.key == key && $0.isLoaded && $0.local?.data != local?.data } ?? false
+    case .detailFailed(let key, let status): detail.map { $0.key == key && $0.failure != status } ?? false
     case .reads, .commitsUnheard, .answered, .collections, .missingDocuments, .located, .windowFailed, .explained,
       .decisions,
       .previewed,
@@ -160,15 +165,6 @@ extension DashboardState {
       $0.noteSnapshot(
         of: snapshot.listener, others.changes, lookedUp: others.lookedUp, isFromCache: snapshot.isFromCache)
     }
-  }
-
-  private mutating func fail(_ tag: ListenerTag, _ status: RPCStatus) {
-    guard let name = listening[tag]?.name else { return }
-    listening.fail(tag, status)
-    feed.append(
-      FeedRow(
-        time: now, kind: .failed, listener: tag, listenerName: name, summary: "listener ended: \(status.lineText)"))
-    toast(.error, "\(name): \(status.lineText)")
   }
 
   private mutating func receive(collections ids: [String], below parent: ResourcePath) -> [Effect] {
@@ -235,7 +231,7 @@ extension DashboardState {
     let new = network.isOffline ? writes.live.filter { row in newest.map { $0 < row.batch } ?? true } : []
     for key in new.flatMap(\.documents) { browser.noteChange(in: key.collection, at: now) }
     for row in writes.live where row.isHeld && row.isNonIdempotent && !known.contains(row.batch) {
-      toast(.warning, "held: \(row.batch) is an increment, which is not idempotent; watch it on reconnect")
+      toast(.warning, "pending: \(row.batch) is an increment and not idempotent: watch it on reconnect")
     }
   }
 
@@ -307,9 +303,10 @@ extension DashboardState {
     let key = written.key
     if feed.rows.suffix(256).contains(where: { $0.acknowledges == batch && $0.key == key }) { return true }
     // Listeners do not report a nonexistent document, or one that another write still covers.
-    guard written.effect != .deleted, writes.batch(touching: key) == nil, let document = document(key),
-      document.exists
-    else { return false }
+    guard written.effect != .deleted, writes.batch(touching: key) == nil, let document = document(key) else {
+      return false
+    }
+    if !document.exists { return false }
     return listeners.contains { listener in
       guard listener.failure == nil, listener.options.includeMetadataChanges,
         DetailContent.watches(listener, key, document)

@@ -26,6 +26,7 @@ extension DashboardState {
       overlay = .confirm(Confirmation(title: title, body: body, action: action, subject: .perform(held.effects)))
     case .notice(let kind, let text): toast(kind, text)
     case .marked(let text): feed.append(FeedRow(time: now, kind: .divider, summary: text))
+    case .stepped(let line): feed.step = line
     case .transferring(let progress): receive(progress)
     case .transferred(let account): return receive(account)
     }
@@ -35,12 +36,19 @@ extension DashboardState {
 
 extension HostEvent {
   /// Whether stepping from event to event stops at the action.
-  var isStep: Bool { if case .transferring = self { false } else { true } }
+  var isStep: Bool {
+    switch self {
+    case .transferring, .stepped: false
+    default: true
+    }
+  }
   /// Whether the event contains new information for the user. Replies to keys and this program's messages do not count.
   var isNews: Bool {
     switch self {
     case .marked, .transferring, .transferred: true
-    case .listenersRead, .question, .notice, .editorFailed, .editorGaveUp, .created, .editConflict, .undoConflict: false
+    case .stepped, .listenersRead, .question, .notice, .editorFailed, .editorGaveUp, .created, .editConflict,
+      .undoConflict:
+      false
     }
   }
 }

@@ -227,3 +227,16 @@ extension ListenerEditor {
     }
   }
 }
+
+/// Listeners that the server has ended.
+extension DashboardState {
+  /// Records the end of a listener, with its reason.
+  mutating func fail(_ tag: ListenerTag, _ status: RPCStatus) {
+    guard let name = listening[tag]?.name else { return }
+    listening.fail(tag, status)
+    feed.append(
+      FeedRow(
+        time: now, kind: .failed, listener: tag, listenerName: name, summary: "listener ended: \(status.lineText)"))
+    toast(.error, "\(name): \(status.lineText)")
+  }
+}

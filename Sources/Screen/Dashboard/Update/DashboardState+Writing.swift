@@ -82,7 +82,7 @@ extension DashboardState {
       title = "Delete field"
       body = ["\(name) of \(key.path.text)"]
     }
-    if network.isOffline { body.append("You are offline: the delete waits in the queue.") }
+    if network.isOffline { body.append("You are offline: the delete stays pending.") }
     var question = Confirmation(title: title, body: body, action: "Delete", subject: .delete(target))
     if configuration.backend.isProduction {
       question.required = key.documentID
@@ -152,7 +152,7 @@ extension DashboardState {
     guard !rejected.isEmpty else { return [.client(.retryNow)] }
     writes.marked = []
     writes.anchor = nil
-    if network.isOffline { toast(.info, "you are offline: it waits in the queue") }
+    if network.isOffline { toast(.info, "you are offline: it stays pending") }
     return rejected.map { .client(.resend($0)) }
   }
 
@@ -199,7 +199,7 @@ extension DashboardState {
   }
 
   var reasonAgainstSettingAside: String? {
-    guard let selected = writes.selected else { return "no write is waiting" }
+    guard let selected = writes.selected else { return "no write is pending" }
     if writes.chosen.contains(where: \.canBeTakenBack) { return nil }
     if selected.isRejected { return "the write is already set aside: r sends it again, x drops it" }
     if selected.isFinished { return "\(selected.batch) is acknowledged" }
@@ -223,7 +223,7 @@ extension DashboardState {
     var body = rows.prefix(4).map { "\($0.batch) \($0.operation.rawValue) \($0.documents.first?.path.text ?? "")" }
     if rows.count > 4 { body.append("and \(grouped(rows.count - 4)) more") }
     if others > 0 { body.append("\(grouped(others)) of the selected stay: in flight, or acknowledged.") }
-    if !waiting.isEmpty { body.append("Its local effect is undone. It will never be sent.") }
+    if !waiting.isEmpty { body.append("Its local effect is removed. It will never be sent.") }
     if !rejected.isEmpty { body.append("A rejected write cannot be sent again after that.") }
     let title = rows.count == 1 ? "\(verb) \(what)" : "\(verb) \(grouped(rows.count)) \(what)s"
     overlay = .confirm(

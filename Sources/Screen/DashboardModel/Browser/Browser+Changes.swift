@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import ClientPort
 package import FirestoreModel
 import FirestoreQuery
 
@@ -83,5 +84,21 @@ extension Browser {
 
   package func isMarked(_ key: DocumentKey, _ name: String) -> Bool {
     marks[key]?.names.contains { $0.equalsUTF8(name) } ?? false
+  }
+}
+
+/// Collections that the rules have denied.
+extension Browser {
+  /// Requests the open collections again that the rules have denied, if they are wanted.
+  package mutating func openDenied(
+    limit: Int, in database: DatabaseID, where isWanted: (ResourcePath) -> Bool
+  ) -> [Effect] {
+    let denied = windows.values.filter { window in
+      window.failure?.code == .permissionDenied && !window.isLoading && expanded.contains(window.path)
+        && isWanted(window.path)
+    }
+    return denied.map(\.path).sorted().flatMap { path in
+      open(path, at: .start, landing: .stay, limit: limit, in: database) + [.client(.count(path))]
+    }
   }
 }

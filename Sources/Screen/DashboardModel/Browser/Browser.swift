@@ -194,7 +194,8 @@ package struct Browser: Sendable {
     window.requested = CollectionWindow.Request(
       tag: tag, place: place, limit: max(1, limit), landing: landing, offset: isSortedHere ? nil : offset,
       order: order, filter: window.filter)
-    window.failure = nil
+    // Denied data stays denied until the rules allow it.
+    if window.failure?.code != .permissionDenied { window.failure = nil }
     let query = CollectionWindow.query(
       path, filter: window.filter, order: order, at: place, anchor: window.anchor(of: place), limit: limit, in: database
     )

@@ -27,6 +27,8 @@ package struct Decision: Sendable {
   package var batch: BatchID?
   /// Whether this shows the transfer and follows its events.
   package var isTransfer = false
+  /// The finished share of a running transfer, if known.
+  package var fraction: Double?
 
   package init(
     title: String, lead: [String], heads: [String], rows: [Row], items: [MenuItem], leaving: String? = nil,
@@ -290,7 +292,7 @@ extension Decision {
           detail: progress.request.isImport ? "imported documents stay" : "no file is written",
           choice: .perform([.client(.cancelTransfer)])),
       ])
-    isTransfer = true
+    (isTransfer, fraction) = (true, progress.fraction)
   }
 
   package init(_ account: TransferSummary) {

@@ -22,8 +22,10 @@ package enum HostEvent: Sendable {
   case question(title: String, body: [String], action: String, HeldEffects)
   /// A message that the user should read.
   case notice(Toast.Kind, String)
-  /// A row for the feed that marks the position in a playing scenario.
+  /// A row for the feed that marks the end of a playing scenario.
   case marked(String)
+  /// A step of a playing scenario starts; the line of its file.
+  case stepped(line: Int)
   case transferring(TransferState)
   /// The end of a transfer that `Effect.transfer` started.
   case transferred(TransferSummary)

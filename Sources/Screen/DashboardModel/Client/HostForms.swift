@@ -45,6 +45,9 @@ extension HostEvent: JSONUnion {
     case .marked(let text):
       try form.text("text", text)
       return "marked"
+    case .stepped(let line):
+      try form("line", line)
+      return "stepped"
     case .transferring(let transfer):
       try form.members(of: transfer)
       return "transferring"
@@ -70,6 +73,7 @@ extension HostEvent: JSONUnion {
         title: try form.text("title"), body: try form.texts("body"), action: try form.word("action"), HeldEffects([]))
     case "notice": return .notice(try form("kind"), try form.text("text"))
     case "marked": return .marked(try form.text("text"))
+    case "stepped": return .stepped(line: try form("line"))
     case "transferring": return .transferring(try form.members())
     case "transferred": return .transferred(try form.members())
     default: return nil

@@ -100,7 +100,8 @@ package struct VersionHistory: Sendable {
     let index = id - first
     versions[index].batch = versions[index].batch ?? version.batch
     versions[index].acknowledges = versions[index].acknowledges ?? version.acknowledges
-    versions[index].why = versions[index].why ?? version.why
+    // A listener that was added later is no reason for the first sight of a document.
+    if versions[index].kind != .synced { versions[index].why = versions[index].why ?? version.why }
   }
 
   /// Adds an acknowledgement's latency to versions that arrived before it was known.

@@ -2,6 +2,9 @@
 package import FirestoreModel
 
 extension RPCStatus {
+  /// The state of data that the server does not show, in a word: `denied`, `unavailable`.
+  package var stateText: String { code == .permissionDenied ? "denied" : code.name }
+
   /// The status on one line, the useful part first. Omits the sentence that starts every rejection by security rules.
   /// Paths are relative to the database.
   package var lineText: String {

@@ -14,13 +14,13 @@ package enum StateWord: CaseIterable, Sendable {
     case .connecting: "CONNECTING"
     case .offline: "OFFLINE"
     case .notConnected: "NOT CONNECTED"
-    case .refused: "REFUSED"
+    case .refused: "REJECTED"
     case .ended: "ENDED"
     case .server: "server's, as of"
     case .cache: "cache, not asked since"
     case .asking: "cache, not answered yet"
     case .idle: "idle since"
-    case .acknowledged: "ack #7"
+    case .acknowledged: "#7 acknowledged"
     }
   }
 
@@ -35,7 +35,7 @@ package enum StateWord: CaseIterable, Sendable {
     case .notConnected: "no listener, no write needs it"
     case .refused: "the server rejects every request"
     case .ended: "the watched program is gone"
-    case .server: "the server confirmed it then"
+    case .server: "the server's version at that time"
     case .cache: "the server's last version"
     case .asking: "waiting for the server"
     case .idle: "no event since then; keys do not count"

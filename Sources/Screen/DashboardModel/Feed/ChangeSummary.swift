@@ -56,7 +56,9 @@ package struct ChangeSummary {
     if let batch = causes.acknowledgement(of: key, wasPending: wasPending) { return batch }
     // The browser and the open document report no causes.
     guard wasPending, !change.after.hasPendingWrites, causes.end(of: key) == nil else { return nil }
-    return writes.acknowledgedBatch(of: key)
+    if let batch = writes.acknowledgedBatch(of: key) { return batch }
+    // The status with the answer may follow. Only an answer ends a write without a change of the fields.
+    return change.kind == .metadata ? writes.batch(touching: key) : nil
   }
 
   package var kind: FeedRow.Kind { FeedRow.Kind(change.kind) }
@@ -88,7 +90,7 @@ package struct ChangeSummary {
       let headline = interest.headline(of: change.document, glyphs)
       return isCreation ? "new \(glyphs.bullet) \(headline)" : headline
     case .metadata:
-      return change.document.hasPendingWrites ? "pending" : isFromCache ? "from cache" : "confirmed"
+      return change.document.hasPendingWrites ? "pending" : isFromCache ? "cached" : "acknowledged"
     case .modified: return fields(from: change.previous, to: change.document) ?? "no field changed"
     }
   }
@@ -163,7 +165,7 @@ package struct CausesOfChanges {
   package func end(of key: DocumentKey) -> String? {
     for cause in causes {
       switch cause {
-      case .rejected(let batch, let status) where touches(batch, key): return "\(batch) undone: \(status.code.name)"
+      case .rejected(let batch, let status) where touches(batch, key): return "\(batch) rejected: \(status.code.name)"
       case .cancelled(let batch) where touches(batch, key): return "\(batch) canceled"
       default: continue
       }

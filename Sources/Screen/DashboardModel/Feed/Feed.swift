@@ -35,6 +35,8 @@ package struct Feed: Sendable {
   /// The count of rows that arrived and were overwritten between two frames on a slow line, while the feed followed its
   /// tail.
   package private(set) var overwritten = 0
+  /// The line of the current step of a playing scenario; its rows have it.
+  package var step: Int?
   package private(set) var rate = EventRate()
   /// The timeline of the session since its first event.
   package private(set) var band = SessionBand()
@@ -71,6 +73,7 @@ package struct Feed: Sendable {
   package mutating func append(_ row: FeedRow) {
     var row = row
     row.id = nextID
+    row.step = step
     nextID += 1
     if row.kind != .divider { total += row.count }
     rows.append(row)
@@ -101,6 +104,9 @@ package struct Feed: Sendable {
   package mutating func note(_ marks: SessionBand.Marks, at now: Timestamp) { band.note(marks, at: now) }
 
   package mutating func note(isOffline: Bool, at now: Timestamp) { band.note(isOffline: isOffline, at: now) }
+
+  /// Extends the session's band to the present.
+  package mutating func runBand(to now: Timestamp) { band.run(to: now) }
 
   /// Shows another band, for example the whole session's band together with the rows of an earlier time.
   package mutating func show(_ band: SessionBand) { self.band = band }

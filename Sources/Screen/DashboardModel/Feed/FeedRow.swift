@@ -41,6 +41,8 @@ package struct FeedRow: Sendable {
   package var ends: BatchID?
   /// The version of the document in the session's history.
   package var version: Int?
+  /// The line of the scenario's step during which the row came; `nil` without a scenario.
+  package var step: Int?
   /// The count of events in the row. A flood of changes shares one row.
   package var count = 1
   /// The document after the change; `nil` if unknown.
@@ -77,7 +79,7 @@ package struct FeedRow: Sendable {
   package var thread: BatchID? { batch ?? acknowledges ?? ends }
 
   /// The text of the document column.
-  package var subject: String { key?.path.text ?? (kind != .synced ? "" : isFromCache ? "from cache" : "in sync") }
+  package var subject: String { key?.path.text ?? (kind != .synced ? "" : isFromCache ? "cached" : "in sync") }
 
   /// The source of the row's content: `LOCAL`, `SERVER`, or `CACHE` if the server has not answered.
   package var source: Source {
@@ -214,7 +216,7 @@ package struct SnapshotRows {
   private func summaryRow(of kind: FeedRow.Kind) -> FeedRow? {
     let count = snapshot.changes.count { FeedRow.Kind($0.kind) == kind }
     guard count > 0 else { return nil }
-    var row = base(kind, "\(documents(count)) " + (snapshot.isFromCache ? "from cache" : "from server"))
+    var row = base(kind, "\(documents(count)) " + (snapshot.isFromCache ? "cached" : "from server"))
     row.count = count
     return row
   }

@@ -3,7 +3,7 @@ package import FirestoreModel
 
 /// The whole session as a row of steps of equal length: the activity in each step and its important events.
 ///
-/// Events add steps; elapsed time does not. When a session has too many steps, their count is halved and their length
+/// Events add steps, and so does the time while the screen counts seconds; idle time does not. When a session has too many steps, their count is halved and their length
 /// doubled.
 package struct SessionBand: Sendable {
   /// The important events of a step.
@@ -73,6 +73,17 @@ package struct SessionBand: Sendable {
     if let present { add(present.step, at: present.second) }
     present = nil
     self.isOffline = isOffline
+  }
+
+  /// Draws the time up to a moment, although nothing has happened, so that the last step is the present.
+  package mutating func run(to now: Timestamp) {
+    if let present {
+      guard present.second < now.seconds else { return }
+      add(present.step, at: present.second)
+      self.present = nil
+    }
+    guard start != nil else { return }
+    add(Step(marks: isOffline ? .outage : []), at: now.seconds &- 1)
   }
 
   private mutating func add(_ step: Step, at second: Int64) {

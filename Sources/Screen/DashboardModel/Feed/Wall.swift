@@ -10,6 +10,8 @@ package struct Wall: Sendable {
   /// The window of a mean rate in seconds.
   package static let rateSpan = 10
 
+  /// The time since which events are counted.
+  package private(set) var start: Timestamp
   private var events: [ListenerTag: SecondSeries] = [:]
   /// The time of the last event.
   private var latest: Timestamp?
@@ -25,7 +27,7 @@ package struct Wall: Sendable {
   /// The counts of acknowledged and rejected writes in this session.
   package private(set) var totals = (acknowledged: 0, rejected: 0)
 
-  package init() {}
+  package init(since start: Timestamp) { self.start = start }
 
   package mutating func note(events count: Int, of tag: ListenerTag, at time: Timestamp) {
     guard count > 0 else { return }
@@ -77,7 +79,7 @@ package struct Wall: Sendable {
       series.move(moved)
       return series
     }
-    latest = latest.map(moved)
+    (start, latest) = (moved(start), latest.map(moved))
     made.move(moved)
     acknowledged.move(moved)
     rejected.move(moved)

@@ -8,11 +8,11 @@ import FirestoreText
 extension InsideTable {
   package static func cache(_ survey: CacheSurvey, _ context: InsideContext) -> InsideTable {
     var table = InsideTable(columns: [
-      Column(title: "COLLECTION", isFlexible: true), Column(title: "DOCS", isNumber: true),
-      Column(title: "SERVER", isNumber: true, rank: 2), Column(title: "OFFLINE"),
-      Column(title: "WAITING", isNumber: true, rank: 2), Column(title: "NAMES", isNumber: true, rank: 4),
-      Column(title: "SIZE", isNumber: true),
-      Column(title: "LEAVE NEXT", isNumber: true, rank: 1), Column(title: "SIZE", isNumber: true, rank: 3),
+      Column(title: "collection", isFlexible: true), Column(title: "docs", isNumber: true),
+      Column(title: "server", isNumber: true, rank: 2), Column(title: "offline"),
+      Column(title: "pending", isNumber: true, rank: 2), Column(title: "names", isNumber: true, rank: 4),
+      Column(title: "size", isNumber: true),
+      Column(title: "leave next", isNumber: true, rank: 1), Column(title: "size", isNumber: true, rank: 3),
     ])
     table.rows = survey.shares.map { share in
       let leaves = share.leavingDocuments > 0
@@ -67,9 +67,9 @@ extension InsideTable {
   /// The entries that a garbage collection would evict now, least recently used first.
   package static func leaving(_ survey: CacheSurvey, _ context: InsideContext) -> InsideTable {
     var table = InsideTable(columns: [
-      Column(title: "#", isNumber: true), Column(title: "RESULT OR DOCUMENT", isFlexible: true), Column(title: "IS A"),
-      Column(title: "USE", isNumber: true, rank: 2), Column(title: "CONFIRMED", isNumber: true, rank: 1),
-      Column(title: "DOCS", isNumber: true, rank: 3), Column(title: "SIZE", isNumber: true),
+      Column(title: "#", isNumber: true), Column(title: "result or document", isFlexible: true), Column(title: "is a"),
+      Column(title: "last use", isNumber: true, rank: 2), Column(title: "in sync", isNumber: true, rank: 1),
+      Column(title: "docs", isNumber: true, rank: 3), Column(title: "size", isNumber: true),
     ])
     for (index, victim) in survey.victims.enumerated() {
       let age = victim.confirmed.map { TimeText.elapsed(seconds: context.now.wholeSeconds(since: $0)) } ?? "never"
@@ -104,10 +104,10 @@ extension InsideTable {
   /// The times of the start and of queries, compared with the budget.
   package static func queries(of inside: ClientInside, _ budget: LatencyBudget) -> InsideTable {
     var table = InsideTable(columns: [
-      Column(title: "QUERY", isFlexible: true), Column(title: "OF DOCS", isNumber: true, rank: 1),
-      Column(title: "RUNS", isNumber: true, rank: 2), Column(title: "P50", isNumber: true),
-      Column(title: "P99", isNumber: true), Column(title: "BUDGET", isNumber: true),
-      Column(title: "LOOKED AT", isNumber: true, rank: 3), Column(title: "FOUND", isNumber: true, rank: 4),
+      Column(title: "query", isFlexible: true), Column(title: "of docs", isNumber: true, rank: 1),
+      Column(title: "runs", isNumber: true, rank: 2), Column(title: "p50", isNumber: true),
+      Column(title: "p99", isNumber: true), Column(title: "budget", isNumber: true),
+      Column(title: "looked at", isNumber: true, rank: 3), Column(title: "found", isNumber: true, rank: 4),
     ])
     table.rows = beginning(inside.beginning, budget)
     for times in inside.queries {
@@ -214,8 +214,8 @@ extension InsideTable {
   /// - Parameter now: the reference time for ages.
   package static func kept(of inside: ClientInside, at now: Timestamp) -> InsideTable {
     var table = InsideTable(columns: [
-      Column(title: "DOCUMENTS OF", isFlexible: true), Column(title: "IN THE CACHE"),
-      Column(title: "SINCE", isNumber: true, rank: 1),
+      Column(title: "documents of", isFlexible: true), Column(title: "in the cache"),
+      Column(title: "since", isNumber: true, rank: 1),
     ])
     table.rows = inside.retentions.map { retention in
       let rule: String
@@ -225,7 +225,7 @@ extension InsideTable {
         rule = "pinned"
         detail = "stay at any size of the cache: not collected, and not evicted"
       case .lifetime(let time):
-        rule = "\(DurationText.text(time)) after confirmed"
+        rule = "\(DurationText.text(time)) after sync"
         detail = "evicted \(DurationText.text(time)) after the server last confirmed them, while you are online"
       }
       let limit = retention.target.limit == nil ? "" : "; all matches, not only up to the limit"
@@ -248,8 +248,8 @@ extension InsideTable {
   /// - Parameter counted: the result of counting the cache; `nil` before the first count.
   package static func indexes(of inside: ClientInside, _ counted: CacheContents?) -> InsideTable {
     var table = InsideTable(columns: [
-      Column(title: "INDEX", isFlexible: true), Column(title: "MADE", rank: 2), Column(title: "STATE"),
-      Column(title: "ENTRIES", isNumber: true), Column(title: "SIZE", isNumber: true, rank: 1),
+      Column(title: "index", isFlexible: true), Column(title: "made", rank: 2), Column(title: "state"),
+      Column(title: "entries", isNumber: true), Column(title: "size", isNumber: true, rank: 1),
     ])
     table.rows = inside.indexes.map { index in
       let amount = counted?.indexes.first { $0.state.definition == index.definition }
@@ -278,8 +278,8 @@ extension InsideTable {
   /// The tables of the cache's database, and its file.
   package static func tables(of survey: CacheSurvey) -> InsideTable {
     var table = InsideTable(columns: [
-      Column(title: "TABLE", isFlexible: true), Column(title: "ROWS", isNumber: true),
-      Column(title: "SIZE", isNumber: true), Column(title: "HOLDS", rank: 1),
+      Column(title: "table", isFlexible: true), Column(title: "rows", isNumber: true),
+      Column(title: "size", isNumber: true), Column(title: "holds", rank: 1),
     ])
     let contents = survey.contents
     table.rows = contents.tables.map { part in

@@ -8,8 +8,8 @@ extension InsideTable {
     of path: ResourcePath, _ types: FieldTypes, arrived: [FieldTypes.Outlier]
   ) -> InsideTable {
     var table = InsideTable(columns: [
-      Column(title: "FIELD", isFlexible: true), Column(title: "IN", isNumber: true), Column(title: "TYPES"),
-      Column(title: "OUTLIERS", rank: 1),
+      Column(title: "field", isFlexible: true), Column(title: "in", isNumber: true), Column(title: "types"),
+      Column(title: "outliers", rank: 1),
     ])
     table.rows = types.fields.sorted { $0.key < $1.key }.map { row($0.key, $0.value, of: types.documents) }
     table.empty = "no document of \(path.text) is in the cache"

@@ -8,10 +8,10 @@ extension InsideTable {
   /// - Parameter now: the reference time for ages.
   package static func targets(of inside: ClientInside, at now: Timestamp) -> InsideTable {
     var table = InsideTable(columns: [
-      Column(title: "TARGET", isFlexible: true), Column(title: "ID", isNumber: true, rank: 3),
-      Column(title: "FOR", rank: 4), Column(title: "STATE"), Column(title: "TOKEN", isNumber: true, rank: 1),
-      Column(title: "DOCS", isNumber: true), Column(title: "SENT", isNumber: true, rank: 2),
-      Column(title: "KEPT", isNumber: true, rank: 2), Column(title: "USE", isNumber: true, rank: 5),
+      Column(title: "target", isFlexible: true), Column(title: "id", isNumber: true, rank: 3),
+      Column(title: "for", rank: 4), Column(title: "state"), Column(title: "token age", isNumber: true, rank: 1),
+      Column(title: "docs", isNumber: true), Column(title: "sent", isNumber: true, rank: 2),
+      Column(title: "from cache", isNumber: true, rank: 2), Column(title: "last use", isNumber: true, rank: 5),
     ])
     table.rows = inside.targets.map { row($0, at: now) }
     table.empty = "no target: nothing is listened to"
@@ -34,7 +34,7 @@ extension InsideTable {
       } else {
         target.target.collectionGroup == nil ? .collection(target.target.path) : nil
       }
-    let saved = target.kept > 0 ? ", \(grouped(target.kept)) kept from the cache and not sent" : ""
+    let saved = target.kept > 0 ? ", \(grouped(target.kept)) from the cache, not sent" : ""
     return Row(
       cells: [
         QueryText.line(target.target), "\(target.id)", target.purpose.rawValue, target.progress.words, token ?? "none",
@@ -51,8 +51,8 @@ extension InsideTable {
   package static func limbo(of inside: ClientInside) -> InsideTable {
     let lookups = inside.lookups
     var table = InsideTable(columns: [
-      Column(title: "DOCUMENT", isFlexible: true), Column(title: "STATE"), Column(title: "TARGET", isNumber: true),
-      Column(title: "PLACE", isNumber: true),
+      Column(title: "document", isFlexible: true), Column(title: "state"), Column(title: "target", isNumber: true),
+      Column(title: "place", isNumber: true),
     ])
     let asked = lookups.listed.count { $0.target != nil }
     table.rows = lookups.listed.enumerated().map { index, lookup in
@@ -60,7 +60,7 @@ extension InsideTable {
       let place = lookup.target == nil ? "\(index - asked + 1) of \(grouped(lookups.waiting))" : ""
       return Row(
         cells: [
-          lookup.key.path.text, lookup.target == nil ? "waits" : "asked", lookup.target.map { "\($0)" } ?? "", place,
+          lookup.key.path.text, lookup.target == nil ? "pending" : "asked", lookup.target.map { "\($0)" } ?? "", place,
         ],
         isNotable: lookup.target == nil, subject: .document(lookup.key),
         detail: lookup.target == nil
@@ -70,7 +70,7 @@ extension InsideTable {
     table.empty = "no document is in doubt: the server has listed every document that a result shows"
     let listed = lookups.listed.count < lookups.asked + lookups.waiting ? "; \(lookups.listed.count) are listed" : ""
     table.notes = [
-      "\(grouped(lookups.asked)) requested, \(grouped(lookups.waiting)) waiting; at most \(lookups.limit) at a time"
+      "\(grouped(lookups.asked)) requested, \(grouped(lookups.waiting)) pending; at most \(lookups.limit) at a time"
         + listed
     ]
     return table
@@ -110,9 +110,9 @@ extension InsideTable {
   /// - Parameter now: the reference time for ages.
   package static func streams(of inside: ClientInside, at now: Timestamp) -> InsideTable {
     var table = InsideTable(columns: [
-      Column(title: "STREAM", isFlexible: true), Column(title: "STATE"), Column(title: "SILENT", isNumber: true),
-      Column(title: "AGE", isNumber: true, rank: 2), Column(title: "BEGUN", isNumber: true, rank: 3),
-      Column(title: "SENT", isNumber: true), Column(title: "RECEIVED", isNumber: true),
+      Column(title: "stream", isFlexible: true), Column(title: "state"), Column(title: "silent", isNumber: true),
+      Column(title: "age", isNumber: true, rank: 2), Column(title: "begun", isNumber: true, rank: 3),
+      Column(title: "sent", isNumber: true), Column(title: "received", isNumber: true),
     ])
     table.rows = inside.streams.map { stream in
       let isOpen = stream.status.state == .open
@@ -169,8 +169,8 @@ extension InsideTable {
   /// - Parameter now: the reference time for ages.
   package static func lease(of inside: ClientInside, at now: Timestamp) -> InsideTable {
     var table = InsideTable(columns: [
-      Column(title: "PROCESS", isFlexible: true), Column(title: "LEASE"), Column(title: "NETWORK"),
-      Column(title: "SCREEN", rank: 1), Column(title: "SEEN", isNumber: true),
+      Column(title: "process", isFlexible: true), Column(title: "lease"), Column(title: "network"),
+      Column(title: "screen", rank: 1), Column(title: "seen", isNumber: true),
     ])
     table.empty = "only this client uses the cache and the streams"
     guard let peers = inside.peers else { return table }
@@ -197,7 +197,7 @@ extension StreamStatus.State {
     case .closed: "closed"
     case .opening: "opening"
     case .open: "open"
-    case .backoff(let end): "waits \(TimeText.countdown(to: end, from: now))"
+    case .backoff(let end): "retry in \(TimeText.countdown(to: end, from: now))"
     }
   }
 }
@@ -207,9 +207,9 @@ extension InsideTable {
   package static func bill(of inside: ClientInside, _ context: InsideContext) -> InsideTable {
     let price = context.settings.price
     var table = InsideTable(columns: [
-      Column(title: "LISTENER", isFlexible: true), Column(title: "READS", isNumber: true),
-      Column(title: "A MINUTE", isNumber: true, rank: 1), Column(title: "COST", isNumber: true),
-      Column(title: "SAVED", isNumber: true, rank: 2), Column(title: "AFTER 30 MIN", isNumber: true, rank: 3),
+      Column(title: "listener", isFlexible: true), Column(title: "reads", isNumber: true),
+      Column(title: "a minute", isNumber: true, rank: 1), Column(title: "cost", isNumber: true),
+      Column(title: "saved", isNumber: true, rank: 2), Column(title: "after 30 min", isNumber: true, rank: 3),
     ])
     var (reads, minute, kept, anew) = (0, 0, 0, 0)
     for target in inside.targets {

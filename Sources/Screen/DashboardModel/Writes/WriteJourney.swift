@@ -103,14 +103,14 @@ package struct WriteAnswer: Hashable, Sendable {
   }
 
   /// The prefix of every acknowledgement text.
-  var name: String { "ack \(batch)" }
+  var name: String { "\(batch) acknowledged" }
 
-  /// `ack #1 in 31 ms`, or `ack #1 80 s after it was made, 2 tries`.
+  /// `#1 acknowledged, rtt 31 ms`, or `#1 acknowledged 80 s after it was made, 2 tries`.
   package var text: String {
     if let wholeAge {
       return name + " \(TimeText.span(wholeAge)) after it was made" + (tries > 1 ? ", \(tries) tries" : "")
     }
-    return name + (after.map { " in " + TimeText.latency($0) } ?? "")
+    return name + (after.map { ", rtt " + TimeText.latency($0) } ?? "")
   }
 
   /// The summary of an acknowledgement row, completed with times that were unknown when it was written.

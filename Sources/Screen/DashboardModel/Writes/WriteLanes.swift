@@ -64,7 +64,7 @@ package struct WriteLanes: Sendable {
     switch journey.end {
     case .acknowledged(let time)?:
       lanes.append(
-        Lane(kind: .acknowledged, name: "ack", from: time, to: nil, text: "\(since(time, start)) after made"))
+        Lane(kind: .acknowledged, name: "acknowledged", from: time, to: nil, text: "\(since(time, start)) after made"))
     case .rejected(let time, let code)?:
       lanes.append(
         Lane(kind: .rejected, name: "rejected", from: time, to: nil, text: "\(code), \(since(time, start)) after made"))

@@ -336,10 +336,9 @@ package struct QueueRow: Equatable, Sendable {
 
   private var stateWord: String {
     switch (outcome, write.state) {
-    case (.acknowledged, _): "acked"
+    case (.acknowledged, _): "acknowledged"
     case (.rejected, _): isSetAside ? "set aside" : "rejected"
-    case (nil, .held): "held"
-    case (nil, .queued): "queued"
+    case (nil, .held), (nil, .queued): "pending"
     case (nil, .inFlight): "in flight"
     case (nil, .backoff): "backoff retry"
     }

@@ -20,7 +20,9 @@ struct DecisionDialog {
       lanes != nil && width < WriteLanesView.narrowest - 6 ? decision.lead.dropFirst() : decision.lead[...]
     let lead = sentences.flatMap { WrappedText.lines($0, width: max(8, width - 6), glyphs.ellipsis) }
     let dialog = Dialog(
-      layout, width: width, rows: lead.count + way.count + 2 + decision.rows.count + decision.items.count)
+      layout, width: width,
+      rows: lead.count + (decision.fraction == nil ? 0 : 1) + way.count + 2 + decision.rows.count + decision.items.count
+    )
     dialog.draw(decision.title, "", on: &canvas, glyphs)
     let area = dialog.content
     guard area.height > 0 else { return }
@@ -35,6 +37,12 @@ struct DecisionDialog {
       var line = Line(glyphs)
       line.skip(1)
       line.add(text)
+      put(line)
+    }
+    if let fraction = decision.fraction, room > 0 {
+      var line = Line(glyphs)
+      line.skip(1)
+      line.add(glyphs.bar(Int(fraction * 1000), of: 1000, width: min(40, area.width - 2)), .chartLow)
       put(line)
     }
     for line in way.prefix(room) { put(line) }

@@ -82,7 +82,8 @@ struct ExplanationDialog {
   }
 
   private func line(_ item: ExplanationPanel.Item) -> Line {
-    let isPossible = frame.state.reasonDisabled(item, in: panel) == nil
+    let reason = frame.state.reasonDisabled(item, in: panel)
+    let isPossible = reason == nil
     var line = Line(glyphs)
     line.skip(2)
     line.cell(String(item.letter), isPossible ? .key : .textMuted, width: 3)
@@ -99,7 +100,8 @@ struct ExplanationDialog {
       case .again: ("measure again", "")
       }
     line.cell(title, isPossible ? .text : .textMuted, width: 26)
-    line.add(detail, item == .automatic && frame.state.storage.indexes.areMadeWhenNeeded ? .textStrong : .textMuted)
+    line.add(
+      reason ?? detail, item == .automatic && frame.state.storage.indexes.areMadeWhenNeeded ? .textStrong : .textMuted)
     return line
   }
 

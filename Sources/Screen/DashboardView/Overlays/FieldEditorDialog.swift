@@ -64,7 +64,7 @@ struct FieldEditorDialog {
     line.cell(sign.text, sign.role, width: 2)
     let indent = geometry.indent(of: row)
     line.skip(indent)
-    line.cell(row.isOpen.map { $0 ? glyphs.unfolded : glyphs.folded } ?? "", .accent, width: 2)
+    line.cell(row.isOpen.map { $0 ? glyphs.unfolded : glyphs.folded } ?? "", .textMuted, width: 2)
     line.cell(
       row.path.last ?? "", edited.isInArray(row.path) ? .jsonPunct : .jsonKey, width: geometry.name - indent - 3)
     line.skip(1)

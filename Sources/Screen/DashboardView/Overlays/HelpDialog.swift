@@ -74,7 +74,11 @@ struct HelpDialog {
         selected: list.cursor.index, on: &canvas)
       top += shown
     }
-    guard hasBoth || selectedSign != nil, area.maxY - top > 1 else { return }
+    guard hasBoth || selectedSign != nil, area.maxY - top > 1 else {
+      canvas.put(
+        "page down: the signs of the screen", at: Point(x: area.x + 2, y: top + 1), role: .textMuted, clip: area)
+      return
+    }
     dialog.rule(at: top, on: &canvas, glyphs)
     let rows = area.maxY - top - 1
     let pages = (legend.rows(columns: signColumns) + rows - 1) / rows
@@ -89,7 +93,7 @@ struct HelpDialog {
   }
 
   /// The dialog shows the signs beside the keys only if this many rows of signs fit.
-  private static let fewestSignRows = 4
+  private static let fewestSignRows = 8
 
   /// The commands under their headings. A search has no headings.
   private func rows(of commands: [Command]) -> [Row] {

@@ -84,7 +84,7 @@ struct OverlayView {
       var line = Line(glyphs)
       line.skip(2)
       line.cell(String(item.letter), .key, width: 3)
-      line.cell(item.title, isOn ? .textStrong : .text, width: dialog.content.width < 60 ? 26 : 36)
+      line.cell(item.title, isOn ? .textStrong : .text, width: dialog.content.width < 60 ? 26 : 30)
       line.skip(1)
       line.add(item.detail(frame.state), isOn ? .stateFault : .textMuted)
       return line

@@ -11,7 +11,7 @@ struct WriteLanesView {
 
   /// The minimum width of screens with an axis.
   static let narrowest = 100
-  private static let names = 11
+  private static let names = 14
   private static let texts = 34
 
   /// The lines with an axis, or as a list.

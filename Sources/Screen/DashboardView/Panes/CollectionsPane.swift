@@ -76,6 +76,11 @@ struct CollectionsPane {
       return ["no collection is cached", "not listed: \(outage.code.name)"]
         + [outage.message, again].flatMap { WrappedText.lines($0, width: width, glyphs.ellipsis) }
     }
+    if frame.state.browser.rootsFailure?.code == .permissionDenied {
+      return [
+        "no collection is cached", "not listed: only administrators may do that", ":go orders opens a collection",
+      ]
+    }
     if let failure = frame.state.browser.rootsFailure {
       return ["no collection is cached", "not listed: \(failure.code.name)", ":messages says why"]
     }
@@ -98,7 +103,7 @@ struct CollectionsPane {
       let window = frame.state.browser.windows[key.collection]
       if let document = finder.document(key) {
         right = documentMarks(
-          document, isFromCache: window?.isFromCache ?? false,
+          document, isFromCache: window.map { $0.isFromCache || frame.state.network.isOffline } ?? false,
           isDenied: window?.failure?.code == .permissionDenied)
         DocumentRow(document: document, frame: frame, layout: layout, glyphs: glyphs).add(to: &left)
       } else {
@@ -130,7 +135,7 @@ struct CollectionsPane {
   // MARK: Collections
 
   private func addCollection(_ path: ResourcePath, depth: Int, to line: inout Line) {
-    line.add(frame.state.browser.expanded.contains(path) ? glyphs.unfolded : glyphs.folded, .accent)
+    line.add(frame.state.browser.expanded.contains(path) ? glyphs.unfolded : glyphs.folded, .textMuted)
     line.skip(1)
     line.add(depth == 0 ? path.text : path.last, .textStrong)
     if let filter = frame.state.browser.windows[path]?.filter { line.add(" /\(filter.text)", .match) }
@@ -199,10 +204,19 @@ struct CollectionsPane {
     } else if let window, window.preview != nil, !window.loaded.isEmpty {
       line.add("no loaded document passes", .textMuted)
     } else if let window, window.filter == nil, window.isFromCache {
-      line.add(absence(in: window), .textMuted)
+      line.add(pendingDeletes(in: path) ?? absence(in: window), .textMuted)
     } else {
       line.add(window?.filter == nil ? "no documents" : "no document passes the filter", .textMuted)
     }
+  }
+
+  /// The words for a collection whose documents pending writes delete; `nil` without such a write.
+  private func pendingDeletes(in path: ResourcePath) -> String? {
+    let deleted = Set(
+      frame.state.writes.live.flatMap(\.write.mutations).filter { $0.operation == .delete && $0.key.collection == path }
+        .map(\.key))
+    guard !deleted.isEmpty else { return nil }
+    return "\(grouped(deleted.count)) deleted here, pending"
   }
 
   /// The words for a cache without shown documents: `not in the cache; 2 at 18:10:43`.
@@ -228,13 +242,13 @@ struct CollectionsPane {
     }
   }
 
-  /// The order of a collection for the pane's title, and whether a query uses it: `total▼ asked`.
+  /// The order of a collection for the pane's title, and whether a query uses it: `total▼ by query`.
   private static func orderText(_ window: CollectionWindow, _ layoutClass: LayoutClass, _ glyphs: Glyphs) -> String? {
     let order = window.shownOrder
     guard order != .id else { return nil }
     let text = order.words + (order.isDescending ? glyphs.descending : glyphs.ascending)
     guard layoutClass == .large else { return text }
-    return window.shown?.order.isField == true ? "\(text) asked" : text
+    return window.shown?.order.isField == true ? "\(text) by query" : text
   }
 
   /// `5 of 148`: the selected document's known place in its collection.
@@ -306,7 +320,7 @@ struct DocumentRow {
   private var key: DocumentKey { document.key }
 
   func add(to line: inout Line) {
-    line.add(frame.state.browser.expanded.contains(key.path) ? glyphs.unfolded : glyphs.folded, .accent)
+    line.add(frame.state.browser.expanded.contains(key.path) ? glyphs.unfolded : glyphs.folded, .textMuted)
     line.skip(1)
     let columns = frame.state.browser.columns[key.collection] ?? TreeColumns()
     let fitting = frame.state.columnFitting(of: key.collection, layout)

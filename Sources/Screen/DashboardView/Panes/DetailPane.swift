@@ -82,7 +82,7 @@ struct DetailPane {
       switch tab {
       case .data:
         [("field", columns.name), ("here", columns.value)]
-          + (columns.server > 0 ? [("server", columns.server), ("batch", columns.batch)] : [])
+          + (columns.server > 0 ? [("server", columns.server), ("write", columns.batch)] : [])
       case .diff: [("field", columns.name), ("before", columns.server), ("after", columns.value)]
       case .overlay:
         [
@@ -125,6 +125,7 @@ struct DetailPane {
     if detail.tab == .diff || detail.tab == .history, let base = detail.base.flatMap({ frame.state.versions[$0] }) {
       return "from \(TimeText.clock(base.time, offset: frame.state.configuration.utcOffset))"
     }
+    if let failure = detail.failure { return failure.stateText }
     guard detail.isLoaded else { return "loading" }
     guard let shown = detail.local ?? detail.remote else { return "not cached" }
     var words: [String] = []
@@ -196,7 +197,7 @@ struct DetailLine {
     drawn.cell(field.change.letter, field.change.role, width: 1)
     let indent = min(field.depth * 2, columns.name / 2)
     drawn.skip(1 + indent)
-    drawn.cell(field.isOpen.map { $0 ? glyphs.unfolded : glyphs.folded } ?? "", .accent, width: 2)
+    drawn.cell(field.isOpen.map { $0 ? glyphs.unfolded : glyphs.folded } ?? "", .textMuted, width: 2)
     let isIndex = field.path.count > 1 && field.name.allSatisfy(\.isNumber)
     drawn.cell(field.name, isIndex ? .jsonPunct : .jsonKey, width: columns.name - indent - 2)
     drawn.skip(1)

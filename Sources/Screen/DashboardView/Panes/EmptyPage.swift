@@ -90,7 +90,7 @@ struct EmptyPage {
   @discardableResult func drawLegend(in area: Rect, on canvas: inout Canvas) -> Int {
     guard area.height > 3, area.width >= 60 else { return area.y }
     let indented = Rect(x: area.x + 2, y: area.y, width: area.width - 2, height: area.height)
-    return SignLegend(glyphs, isShort: !Self.isShown(frame.state)).draw(
+    return SignLegend(glyphs, Self.isShown(frame.state) ? .signs : .data).draw(
       in: indented, columnWidth: 39, on: &canvas, glyphs)
   }
 

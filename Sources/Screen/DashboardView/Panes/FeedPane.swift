@@ -54,7 +54,7 @@ struct FeedPane {
     let ring = FeedRing(frame.state, height: area.height)
     let selected =
       frame.state.feed.isPaused ? frame.state.feed.cursor.id : frame.state.focus == .feed ? shown.last : nil
-    var previous = range.lowerBound > 0 ? frame.state.feed[shown[shown.startIndex + range.lowerBound - 1]]?.time : nil
+    var previous = range.lowerBound > 0 ? frame.state.feed[shown[shown.startIndex + range.lowerBound - 1]] : nil
     for (offset, index) in range.enumerated() {
       let id = shown[shown.startIndex + index]
       guard let row = frame.state.feed[id] else { continue }
@@ -62,7 +62,9 @@ struct FeedPane {
       if row.kind == .divider {
         canvas.put(divider(row, width: area.width), x: area.x, y: y, width: area.width)
       } else {
-        canvas.put(line(row, columns, context, after: previous), x: area.x, y: y, width: area.width)
+        // The first row of a step has its number, also at the top of the pane.
+        let step = offset > 0 && previous?.step == row.step ? nil : row.step
+        canvas.put(line(row, columns, context, step, after: previous?.time), x: area.x, y: y, width: area.width)
       }
       if ring != nil, id == shown.last {
         canvas.put(
@@ -86,7 +88,7 @@ struct FeedPane {
       if row.kind != .divider {
         canvas.mark(hitsOf: frame.state.feed.filter, in: Rect(x: area.x + 1, y: y, width: area.width - 1, height: 1))
       }
-      previous = row.time
+      previous = row
     }
     // While there are few events, a legend of their signs fills the free rows.
     let rest = area.height - range.count
@@ -125,10 +127,14 @@ struct FeedPane {
   }
 
   private func line(
-    _ row: FeedRow, _ columns: FeedColumns, _ context: FeedContext?, after previous: Timestamp?
+    _ row: FeedRow, _ columns: FeedColumns, _ context: FeedContext?, _ step: Int?, after previous: Timestamp?
   ) -> Line {
     var line = Line(glyphs)
     line.skip(columns.lead)
+    if columns.step > 0 {
+      line.cell(step.map { "\($0)" } ?? "", .hint, width: columns.step - 1, right: true)
+      line.skip(1)
+    }
     line.cell(
       time(of: row, columns, after: previous), .textMuted, width: columns.time, right: frame.state.feed.showsDeltas)
     line.skip(columns.gap)
@@ -212,7 +218,7 @@ struct FeedPane {
   }
 
   private func subject(of row: FeedRow, _ columns: FeedColumns) -> String {
-    guard row.key != nil else { return row.subject == "from cache" && columns.document < 10 ? "cached" : row.subject }
+    guard row.key != nil else { return row.subject }
     return columns.showsLastSegment
       ? PathText.last(row.subject, to: columns.document, glyphs.ellipsis)
       : PathText.fitted(row.subject, to: columns.document, glyphs.ellipsis)

@@ -33,10 +33,10 @@ extension NetworkPane {
         name: "rtt", title: "round trips of writes", values: trips, text: { "\(grouped($0)) ms" },
         bare: { grouped($0) }, series: series),
       Figure(
-        name: "size", title: "documents of a snapshot", values: sizes,
-        text: { "\(grouped($0)) doc\($0 == 1 ? "" : "s")" }, bare: { grouped($0) }),
+        name: "docs", title: "documents of a snapshot", values: sizes,
+        text: { grouped($0) }, bare: { grouped($0) }, rest: " a snapshot"),
       Figure(
-        name: "away", title: "outages", values: outages, text: length, bare: length,
+        name: "off", title: "outages", values: outages, text: length, bare: length,
         rest: " of \(outages.count) outage\(outages.count == 1 ? "" : "s")"),
     ].filter { $0.values.count > 0 }
   }
@@ -118,7 +118,7 @@ extension NetworkPane {
         PathText.fitted(listener.name, to: nameWidth - 1, glyphs.ellipsis), .listener(listener.tag.rawValue - 1),
         width: nameWidth)
       line.add("\(grouped(listener.meter.sent)) sent")
-      if listener.meter.kept > 0 { line.add(", \(grouped(listener.meter.kept)) kept from the cache", .textMuted) }
+      if listener.meter.kept > 0 { line.add(", \(grouped(listener.meter.kept)) from the cache", .textMuted) }
       let start = 8 + nameWidth + (keeps ? 34 : 14)
       if layout.isWide, line.width < start, start + 10 <= width {
         line.skip(to: start)

@@ -30,9 +30,11 @@ struct NetworkPane {
     } else {
       lines += narrowStreamLines(width: area.width)
     }
-    if let faults = frame.state.faults.text, !isOver { lines.append(fact("faults", faults, .stateFault)) }
     // Long facts continue on further lines if the screen is large.
     let wrapped = isLarge ? 3 : 1
+    if let faults = frame.state.faultText, !isOver {
+      lines += facts("faults", faults, .stateFault, width: area.width, most: wrapped)
+    }
     if let notice = frame.state.storage.notice?.message {
       lines += facts("cache", notice, .warn, width: area.width, most: wrapped)
     }
@@ -54,7 +56,7 @@ struct NetworkPane {
     lines += trafficLines(width: area.width, room: area.height - lines.count - reserved)
     // The second line of the reason has the remedy. It is more useful than the last of the other lines, unless those
     // report further problems.
-    let isAlone = frame.state.faults.text == nil && frame.state.storage.notice == nil && area.height >= 4
+    let isAlone = frame.state.faultText == nil && frame.state.storage.notice == nil && area.height >= 4
     let spare = max(isAlone ? 1 : 0, area.height - lines.count - 1)
     lines.insert(contentsOf: reasonLines(width: area.width, spare: spare), at: 1)
     for (row, line) in lines.prefix(area.height).enumerated() {
@@ -159,7 +161,8 @@ struct NetworkPane {
   private func text(of stream: StreamStatus) -> String {
     if isOver { return glyphs.dash }
     return switch stream.state {
-    case .closed: "CLOSED"
+    // A stream that nothing needs now is closed.
+    case .closed: frame.state.network.onlineState == .online && !frame.state.network.isOffline ? "IDLE" : "CLOSED"
     case .opening: "OPENING"
     case .open: "OPEN"
     case .backoff(let until): "RETRY \(TimeText.countdown(to: until, from: frame.state.now))"

@@ -98,7 +98,7 @@ struct RequestsPane {
       line.add("\(glyphs.follow) follow", .paneCount)
     } else {
       line.add(
-        "\(glyphs.paused) held" + (requests.newCount > 0 ? " +\(grouped(requests.newCount))" : ""), .headerPaused)
+        "\(glyphs.paused) paused" + (requests.newCount > 0 ? " +\(grouped(requests.newCount))" : ""), .headerPaused)
     }
     if requests.isDeniedOnly { line.add(" \(glyphs.bullet) only denied", .paneCount) }
     if let user = requests.onlyUser { line.add(" \(glyphs.bullet) only \(user ?? "nobody")", .paneCount) }

@@ -37,7 +37,7 @@ struct WritesPane {
       line.add(
         isFiltered
           ? "no write passes the filter; esc clears it"
-          : (area.width < 44 ? "" : "nothing waits: ") + "every write is acknowledged",
+          : "every write is acknowledged",
         .textMuted)
       canvas.put(line, x: area.x, y: geometry.rows.y, width: area.width)
     }
@@ -100,7 +100,7 @@ struct WritesPane {
         batch: number + 1, operation: 10, document: 17 + spare / 2, size: hasSize ? 8 : 0, tries: 5)
     case .large, .medium:
       var columns = Columns(batch: number, document: 0, tries: 0)
-      // The state, such as `retry 3.2s` or `acked in 184 ms`, is read first and keeps its room.
+      // The state, such as `retry 3.2s` or `acknowledged`, is read first and keeps its room.
       columns.document = max(9, width - 2 - columns.batch - columns.operation - columns.age - (width < 46 ? 10 : 14))
       return columns
     case .small: return Columns(batch: number, document: max(12, width - 36), tries: 0)
@@ -111,7 +111,7 @@ struct WritesPane {
   private func head(_ columns: Columns) -> Line {
     var line = Line(glyphs)
     line.skip(1)
-    line.cell("batch", .textMuted, width: columns.batch)
+    line.cell("write", .textMuted, width: columns.batch)
     line.cell("op", .textMuted, width: columns.operation)
     line.cell("document", .textMuted, width: columns.document)
     line.cell("age", .textMuted, width: columns.age, right: true)
@@ -128,7 +128,9 @@ struct WritesPane {
     line.cell(row.batch.description + (isMarked ? "*" : ""), isMarked ? .mark : .text, width: columns.batch)
     line.cell(row.operation.fitted(to: columns.operation - 1), width: columns.operation)
     line.cell(document(of: row, width: columns.document - 1), width: columns.document)
-    line.cell(age(of: row), .textMuted, width: columns.age, right: true)
+    // An acknowledged row has no age: where room is scarce its state takes the column.
+    let age = age(of: row)
+    if isRoomy || !age.isEmpty { line.cell(age, .textMuted, width: columns.age, right: true) }
     if columns.size > 0 { line.cell(ByteText.short(row.write.byteCount), .textMuted, width: columns.size, right: true) }
     if columns.tries > 0 { line.cell("\(row.tries)", .textMuted, width: columns.tries + 1, right: true) }
     line.skip(columns.tries > 0 ? 2 : 1)
@@ -148,13 +150,10 @@ struct WritesPane {
     return line
   }
 
-  /// The age of a row. A rejected row shows the time of its rejection instead, so that an idle screen does not change.
+  /// The age of a row. A rejected row shows its age at the rejection, so that an idle screen does not change.
   private func age(of row: QueueRow) -> String {
-    if let time = row.rejectedAt {
-      return String(TimeText.clock(time, offset: frame.state.configuration.utcOffset).prefix(5))
-    }
-    return row.isFinished
-      ? "" : TimeText.elapsed(seconds: frame.state.now.wholeSeconds(since: row.write.localWriteTime))
+    guard let end = row.rejectedAt ?? (row.isFinished ? nil : frame.state.now) else { return "" }
+    return TimeText.elapsed(seconds: end.wholeSeconds(since: row.write.localWriteTime))
   }
 
   private func document(of row: QueueRow, width: Int) -> String {
@@ -170,13 +169,12 @@ struct WritesPane {
   private func stateText(of row: QueueRow) -> String {
     let isLarge = isRoomy
     switch (row.outcome, row.write.state) {
-    case (.acknowledged(let time?), _): return (isLarge ? "acked in " : "acked ") + TimeText.latency(time)
-    case (.acknowledged(nil), _): return "acked"
+    case (.acknowledged(let time?), _): return "acknowledged" + (isLarge ? ", rtt " + TimeText.latency(time) : "")
+    case (.acknowledged(nil), _): return "acknowledged"
     case (.rejected, _) where row.isSetAside: return "set aside"
     case (.rejected(let status, _), _):
       return "rejected" + (layout.layoutClass == .tiny ? "" : " \(status.code.name)")
-    case (nil, .held): return "held"
-    case (nil, .queued): return "queued"
+    case (nil, .held), (nil, .queued): return "pending"
     case (nil, .inFlight): return "in flight"
     case (nil, .backoff(let until)):
       return (isLarge ? "backoff " : "retry ") + TimeText.countdown(to: until, from: frame.state.now)
@@ -193,7 +191,7 @@ struct WritesPane {
     }
   }
 
-  /// The summary in the title: `3 · oldest 0:19`, `7 · held`, `2 rejected`.
+  /// The summary in the title: `3 · oldest 0:19`, `2 rejected`.
   static func count(_ state: DashboardState, _ layoutClass: LayoutClass, _ glyphs: Glyphs) -> String {
     let waiting = state.writes.waiting
     let (rejected, aside) = (state.writes.refusedCount, state.writes.setAsideCount)
@@ -208,7 +206,7 @@ struct WritesPane {
     if layoutClass == .large, state.writes.byteCount > 0 { parts.append(ByteText.short(state.writes.byteCount)) }
     if let oldest = state.writes.oldest {
       let age = TimeText.elapsed(seconds: state.now.wholeSeconds(since: oldest))
-      parts.append(state.network.isOffline ? "held" : layoutClass == .large ? "oldest \(age)" : age)
+      parts.append(layoutClass == .large ? "oldest \(age)" : age)
     }
     return parts.joined(separator: " \(glyphs.bullet) ")
   }

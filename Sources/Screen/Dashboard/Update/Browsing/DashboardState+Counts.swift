@@ -180,7 +180,24 @@ extension DashboardState {
     browser.hasNewsFromOthers = false
     let counted = browser.windows.values.filter { $0.total != nil && !$0.isWhole }.map(\.path)
     for path in counted where !isCountedByListener(path) { browser.recounts[path] = now }
-    return [.client(.listCollections(below: .root))]
+    return [.client(.listCollections(below: .root))] + askDeniedAgain()
+  }
+
+  /// Requests again what the rules have denied, because they may have changed.
+  /// - Parameter listener: a listener that the rules allow; then only the data that it covers.
+  mutating func askDeniedAgain(coveredBy listener: ListenerRecord? = nil) -> [Effect] {
+    let windows = browser.openDenied(limit: windowLimit, in: configuration.database) { listener?.covers($0) ?? true }
+    guard let detail, detail.failure?.code == .permissionDenied,
+      listener?.covers(detail.key.collection) ?? true
+    else { return windows }
+    return windows + [.client(.closeDetail(detail.key)), .client(.openDetail(detail.key))]
+  }
+
+  /// Records that the server does not show the open document.
+  mutating func noteDenial(of key: DocumentKey, _ status: RPCStatus) {
+    guard detail?.key == key, detail?.failure != status else { return }
+    detail?.failure = status
+    toast(.error, "\(key.path.text): \(status.lineText(beside: key))")
   }
 
   /// Lists the collections of a previously unreachable server. The answer sets the time of the next attempt.
