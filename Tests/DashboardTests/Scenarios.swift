@@ -46,13 +46,11 @@ enum Scenario: String, CaseIterable {
     return driver
   }
 
-  /// - Parameter heard: the time of the server's newest snapshot, if it is not `seconds`.
-  static func status(_ seconds: Double, isEnabled: Bool = true, heard: Double? = nil) -> ClientStatus {
+  static func status(_ seconds: Double, isEnabled: Bool = true) -> ClientStatus {
     let stream = StreamStatus(isEnabled ? .open : .closed)
     return ClientStatus(
       onlineState: isEnabled ? .online : .offline, isNetworkEnabled: isEnabled, since: at(seconds), watch: stream,
-      write: stream, activeTargets: isEnabled ? 3 : 0, inFlightWrites: isEnabled ? 1 : 0,
-      lastSnapshotAt: at(heard ?? seconds),
+      write: stream, activeTargets: isEnabled ? 3 : 0, inFlightWrites: isEnabled ? 1 : 0, lastSnapshotAt: at(seconds),
       roundTrips: [178, 181, 190, 176, 240, 184, 181, 178, 232, 184].map { .milliseconds($0) })
   }
 
@@ -85,7 +83,7 @@ enum Scenario: String, CaseIterable {
   /// A shop with three listeners, one acknowledged write and two waiting ones.
   static func shop(_ size: Size, _ glyphs: Glyphs) -> Driver {
     var driver = Driver(size, glyphs: glyphs)
-    driver.client(.status(status(-157, heard: 16)), at: 0)
+    driver.client(.status(status(-157)), at: 0)
     driver.client(.collections(below: .root, ["audit", "chat", "orders", "products", "users"]), at: 0.1)
     driver.answerWindow([], total: 0, at: 0.2)
     driver.press("h")

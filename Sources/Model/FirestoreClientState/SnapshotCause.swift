@@ -26,6 +26,16 @@ package enum SnapshotCause: Hashable, Sendable {
 }
 
 extension SnapshotCause {
+  /// Whether a message of the watch stream caused the snapshot.
+  package var isFromServer: Bool {
+    switch self {
+    case .server, .limboResolved, .existenceFilter: true
+    default: false
+    }
+  }
+}
+
+extension SnapshotCause {
   /// The texts that describe a cause.
   package struct Words: Hashable, Sendable {
     /// The machine-readable name, in one word.

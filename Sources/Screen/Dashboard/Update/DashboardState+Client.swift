@@ -136,6 +136,8 @@ extension DashboardState {
 
   private mutating func receive(_ snapshot: ListenerSnapshot) {
     guard let listener = listening[snapshot.listener] else { return }
+    // The next status has the same time, but may arrive much later.
+    if snapshot.causes.contains(where: \.isFromServer) { network.lastSnapshotAt = now }
     for change in snapshot.changes.prefix(Self.mostNoted) where browser.document(change.document.key) == nil {
       browser.noteFields(of: change.document, previous: change.previous)
     }

@@ -206,13 +206,7 @@ package struct ChangesByOthers {
 
   package init(_ snapshot: ListenerSnapshot, _ writes: WriteQueue) {
     lookedUp = snapshot.causes.compactMap { if case .limboResolved(let key) = $0 { key } else { nil } }
-    let isFromServer = snapshot.causes.contains {
-      switch $0 {
-      case .server, .limboResolved, .existenceFilter: true
-      default: false
-      }
-    }
-    guard isFromServer else {
+    guard snapshot.causes.contains(where: \.isFromServer) else {
       changes = []
       return
     }
