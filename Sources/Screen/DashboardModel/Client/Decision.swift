@@ -81,7 +81,7 @@ extension Decision {
     if !conflict.keepingTheirs.isEmpty {
       items.append(
         MenuItem(
-          letter: "t", title: "keep theirs", detail: "write only fields that others did not change",
+          letter: "t", title: "keep theirs", detail: "skip the fields that others changed",
           choice: .perform([.client(.write(conflict.keepingTheirs))])))
     }
     if conflict.isDeleted {
