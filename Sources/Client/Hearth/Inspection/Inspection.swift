@@ -161,8 +161,8 @@ package actor Inspection {
     }
     watchers[id]?.word = word
     if let notice = client.storageNotice { send(ClientEvent.storage(notice), to: id) }
-    send(client.faultState, to: id)
     watch()
+    send(client.faultState, to: id)
     if watchers.values.count(where: { $0.word != nil }) > 1 {
       sendStatus(to: id)
       Task { for listener in await client.listenerStates() { send(ClientEvent.listenerStarted(listener), to: id) } }
@@ -244,7 +244,11 @@ package actor Inspection {
       }
     }
     if status == nil { status = Task { await self.followStatus() } }
-    if faults == nil { faults = Task { await self.followFaults() } }
+    if faults == nil {
+      // Follows the changes from here on, so that none falls between a greeting and the task's start.
+      let changes = client.faultChanges()
+      faults = Task { for await _ in changes { tell(client.faultState) } }
+    }
   }
 
   /// Stops following the client, so that inspection costs nothing while no watcher is connected.
@@ -316,9 +320,6 @@ package actor Inspection {
       budget.pay { send(ClientEvent.snapshotsMissed(count, results), to: id) }
     }
   }
-
-  /// Reports each change of the faults, including a fault that has happened.
-  private func followFaults() async { for await _ in client.faultChanges() { tell(client.faultState) } }
 
   private func followStatus() async {
     for await status in client.status(queueEnds: Self.queueEnds) {
