@@ -68,7 +68,7 @@ struct BackendFile: ~Copyable {
 
   static let name = "backend.sqlite3"
 
-  /// Locks a directory of backend data, which contains this file, its socket and a folder of caches.
+  /// Locks a directory of backend data. It contains this file, the backend's socket and a folder of caches.
   static func hold(
     _ path: String, isServed: Bool = false, _ report: @escaping @Sendable (String) -> Void = { _ in }
   ) throws(StoreError) -> StoreDirectory {
@@ -105,7 +105,7 @@ struct BackendFile: ~Copyable {
     return result
   }
 
-  /// Reports the first of several transactions that fail because of the disk, and the first success afterwards.
+  /// Reports the first transaction that fails because of the disk, and later the first one that succeeds again.
   private borrowing func noteDisk(_ error: StoreError?) {
     guard files != nil else { return }
     switch error?.kind {

@@ -66,7 +66,7 @@ package struct DataRepair: ~Copyable {
     package var missing: [String: Int] = [:]
     /// The number of documents whose collection's path is lost.
     package var unnamed = 0
-    /// The number of documents in excess of the recorded counts: deleted documents may be back.
+    /// The number of documents in excess of the recorded counts: some deleted documents may have been restored.
     package var surplus = 0
     /// The number of lost changes in the log; the affected documents may now have older contents.
     package var lostChanges = 0
@@ -124,8 +124,8 @@ package struct DataRepair: ~Copyable {
   }
 }
 
-/// Sorts the records of a damaged database into the tables of a new one. Tables are identified by the shapes of their
-/// rows, since the pages that name them may be lost.
+/// Sorts the records of a damaged database into the tables of a new one. Each row's table is identified by the number
+/// and types of the row's values, because the pages that name the tables may be lost.
 struct Salvage {
   private struct Collection {
     var database: Int64
@@ -189,7 +189,8 @@ struct Salvage {
       """, collection, name, version, created, fields)
   }
 
-  /// Reads the path of a collection, or its last segment, from an index entry; names of documents begin with 0 or 1.
+  /// Reads the path of a collection, or its last segment, from an index entry. Ignores entries of documents, whose
+  /// names begin with byte 0 or 1.
   private mutating func takeIndexEntry(_ values: [StoredValue]) {
     guard let database = values[0].integer, let path = values[1].bytes, let number = values[2].integer,
       (path.first ?? 0) > 1, collections[number]?.count == nil, path.count > collections[number]?.path.count ?? 0

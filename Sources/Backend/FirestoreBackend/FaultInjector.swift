@@ -21,7 +21,7 @@ package final class FaultInjector: Sendable {
     /// Whether a flapping network is currently down.
     var isAway = false
     var flapping: Task<Void, Never>?
-    /// The tokens that the backend has sent since it forgot all others; `nil` while it knows all.
+    /// The tokens that the backend has sent since a fault made it forget all earlier ones; `nil` without such a fault.
     var knownTokens: SentTokens?
     var observers: [Int: AsyncStream<Void>.Continuation] = [:]
     var lastObserver = 0
@@ -53,7 +53,7 @@ package final class FaultInjector: Sendable {
   /// The injected faults that have not happened yet: those of writes, then those of reads, then those of listeners.
   package var waiting: [FaultEvent] { state.withLock { $0.waiting.events } }
 
-  /// Yields after each change of the settings or of the waiting faults. Changes are merged until they are read.
+  /// Yields a value after each change of the settings or of the waiting faults. Unread changes are merged.
   package func changes() -> AsyncStream<Void> {
     let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     let id = state.withLock { state in
@@ -69,7 +69,7 @@ package final class FaultInjector: Sendable {
     for observer in state.withLock({ Array($0.observers.values) }) { observer.yield() }
   }
 
-  /// Changes the settings. Going offline, or ending a half-open time, breaks open calls.
+  /// Changes the settings. Open calls break if the network goes down, or if it is no longer half open.
   package func update(_ change: (inout FaultSettings) -> Void) {
     breakCalls { state in
       let before = state.settings

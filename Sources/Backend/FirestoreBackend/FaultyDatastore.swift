@@ -5,7 +5,7 @@ package import FirestoreProtocol
 package import SerialExecutors
 import Synchronization
 
-/// A datastore with a breakable network.
+/// A datastore behind a simulated network that can fail.
 package struct FaultyDatastore: Datastore {
   private let base: any Datastore
   private let faults: FaultInjector
@@ -231,14 +231,14 @@ extension WriteFault {
   }
 }
 
-/// One stream or call through a breakable network.
+/// One stream or call through the simulated network.
 final class FaultyLine: Sendable {
   /// The outcome of a request.
   enum Passage<Request> {
     case pass(Request)
-    /// The request vanishes; the line continues.
+    /// The request is dropped without an error; the stream or call continues.
     case swallow
-    /// Breaks the line.
+    /// Breaks the stream or call.
     case fail(RPCStatus)
   }
 
@@ -253,16 +253,16 @@ final class FaultyLine: Sendable {
     self.clock = clock
   }
 
-  /// The reason why the line broke itself; `nil` if it did not.
+  /// The reason why a fault broke the stream or call; `nil` if none did.
   var failure: RPCStatus? { status.withLock { $0 } }
 
-  /// Breaks the line: no more messages are delivered.
+  /// Breaks the stream or call: no more messages are delivered.
   func fail(_ reason: RPCStatus) {
     status.withLock { $0 = $0 ?? reason }
     faults.fail(call, with: reason)
   }
 
-  /// Waits for the delay of a message. While the network is half open, waits until the line is canceled.
+  /// Waits for the delay of a message. While the network is half open, waits until the task is canceled.
   /// - Returns: whether the message arrives.
   func letsThrough(after delay: Duration) async -> Bool {
     if delay > .zero {
@@ -309,7 +309,7 @@ final class FaultyLine: Sendable {
 }
 
 /// The sizes of messages between a client and its backend in the encoding of google.firestore.v1, including the
-/// five-byte prefix of each. Names assume the database `(default)` in a project `project`.
+/// five-byte prefix of each. The sizes of names assume the database `(default)` in a project `project`.
 enum MessageWeight {
   private static let database = DatabaseID(project: "project")
   private static let names = DocumentNames(database)

@@ -156,8 +156,7 @@ package struct BackendConfiguration: Sendable {
 
   /// The failures that an acknowledged commit survives. Every acknowledged commit survives the death of the process.
   package enum Durability: String, Hashable, Sendable, CaseIterable {
-    /// A power failure may lose the newest commits, of up to a few seconds. Each commit is lost completely or not at
-    /// all.
+    /// A power failure may lose the commits of the last few seconds. Each commit is lost completely or not at all.
     case normal
     /// A power failure loses nothing: every commit is fsynced, which takes milliseconds.
     case full

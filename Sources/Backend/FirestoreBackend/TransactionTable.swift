@@ -141,7 +141,8 @@ struct TransactionTable {
   private var finished: Set<TransactionID> = []
   /// The transactions that were ended to resolve a deadlock.
   private var aborted: Set<TransactionID> = []
-  /// The last number assigned. Numbers begin at the start time, so that numbers of an earlier run count as expired.
+  /// The last number assigned. The first number is the time at which the backend started, so that numbers of an earlier
+  /// run count as expired.
   private var lastNumber: Int64
 
   private let maximumOpen: Int

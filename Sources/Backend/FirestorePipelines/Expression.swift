@@ -62,7 +62,7 @@ package struct Function: Sendable {
 
   init(_ name: String, _ body: Body, _ arity: Int) { (self.name, self.arity, self.body) = (name, arity...arity, body) }
 
-  /// The maximum number of arguments, more than fit into a request.
+  /// The upper bound for functions and stages that accept any number of arguments.
   static let many = 10_000
 }
 

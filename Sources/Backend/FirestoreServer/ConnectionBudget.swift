@@ -21,9 +21,9 @@ package final class ConnectionBudget: Sendable {
     var waiting: CircularBuffer<(call: AsyncStream<Turn>.Continuation, bytes: Int)> = []
     /// The bytes reserved for calls that have not counted their own response bytes yet.
     var reserved = 0
-    /// Whether the connection waits in the server's `line` to admit its calls.
+    /// Whether the connection waits in the server's `line` until the server admits its calls.
     var isInLine = false
-    /// Actions of listeners and prompt calls that wait for room.
+    /// Actions of listeners and prompt calls that wait until the limit allows more responses.
     var listeners: [() -> Void] = []
   }
 
@@ -59,7 +59,7 @@ package final class ConnectionBudget: Sendable {
       >= (server.isTight ? limits.responseBytes / 8 : limits.responseBytes)
   }
 
-  /// Calls `listener` once, when there is room. Until then the caller must not take anything from the backend.
+  /// Calls `listener` once, when the limit allows more responses. Until then the caller must not read from the backend.
   func wait(_ listener: @escaping () -> Void) { state.value.listeners.append(listener) }
 
   /// The bytes of requests and of responses that are held now.
@@ -202,7 +202,7 @@ package final class ServerBudget: Sendable {
     var line: CircularBuffer<ConnectionBudget> = []
     /// The part of `total` that belongs to connections which are being ended.
     var ending = 0
-    /// The peak since the end of the last flood.
+    /// The largest value of `total` since the end of the last flood.
     var peak = 0
   }
 
@@ -276,7 +276,7 @@ package final class ServerBudget: Sendable {
     }
   }
 
-  /// Ends the largest connections until the rest fits.
+  /// Ends the largest connections until the remaining ones are within the limit.
   private func endLargest() {
     while state.value.total - state.value.ending > limit,
       let (id, member) = state.value.members.filter({ $0.value.overflow != nil }).max(by: {

@@ -73,7 +73,7 @@ final class ServedConnection: FrameConnectionOwner {
   let success = HeaderBlock(GRPCFraming.success)
   /// The streams that have more to send when the connection accepts bytes again.
   var blocked: [ServedStream] = []
-  /// The complete requests that wait for room, in the order of their arrival.
+  /// The complete requests that wait until the limit allows their responses, in the order of arrival.
   private var waiting: CircularBuffer<PromptCall> = []
   /// The calls opened in this turn that have a timeout, which may have to be measured if their requests are incomplete.
   private var opened: [PromptCall] = []
@@ -81,7 +81,7 @@ final class ServedConnection: FrameConnectionOwner {
   private(set) var sweep = 0
   private var nextSweep: Scheduled<Void>?
   private var lastCaller: LastCaller?
-  /// The number of commits without a response.
+  /// The number of commits that have not been answered yet.
   private var commitCount = 0
 
   init(_ connection: CallPipeline.Connection, _ pipeline: CallPipeline, on loop: any EventLoop) {
@@ -151,7 +151,7 @@ final class ServedConnection: FrameConnectionOwner {
     if streams.contains(where: \.isIncomplete) { scheduleSweep() }
   }
 
-  /// Answers a complete prompt call as soon as there is room for its response.
+  /// Answers a complete prompt call as soon as the limit allows its response.
   func answer(_ call: PromptCall) {
     if !budget.isFull, waiting.isEmpty { return call.answer() }
     waiting.append(call)

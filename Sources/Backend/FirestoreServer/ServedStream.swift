@@ -11,7 +11,7 @@ package protocol StreamedCall: AnyObject {
   /// Receives a part of the request's body.
   /// - Parameter size: the number of bytes to credit to the client with `settle`.
   func receive(_ bytes: ByteBuffer, size: Int, isLast: Bool)
-  /// Continues the response, since there is room for more.
+  /// Continues the response, because more output can be sent now.
   func resume()
   /// Stops, since the client no longer reads the response.
   func abandon()
@@ -68,7 +68,7 @@ package final class ServedStream {
   func serve(_ call: any StreamedCall) { self.call = call }
 
   /// Counts a large head, which is held as long as the stream.
-  /// - Returns: whether there is room for the head.
+  /// - Returns: whether the limit allows the head.
   func countHead() -> Bool {
     if head.bytes < Self.least { return true }
     guard connection.budget.addRequest(head.bytes) else { return false }
@@ -125,7 +125,7 @@ package final class ServedStream {
   /// Whether new output is sent immediately.
   package var isWritable: Bool { !isOver && end.isDrained && end.connection.isWritable }
 
-  /// Makes the call resume when there is room.
+  /// Makes the call resume when more output can be sent.
   package func awaitRoom() {
     // Bytes that wait for the client's window resume the call when they are sent.
     if awaitsRoom || isOver || !end.isDrained { return }

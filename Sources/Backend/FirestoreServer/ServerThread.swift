@@ -32,7 +32,7 @@ package enum ServerThread {
 package final class CommitBatcher: Sendable {
   package typealias Answer = (Result<[UInt8], RPCStatus>) -> Void
 
-  /// The maximum number of commits in one transaction. More would save little and let other work wait.
+  /// The maximum number of commits in one transaction. A larger group would save little and delay other work.
   private static let most = 64
 
   private struct State {

@@ -23,8 +23,8 @@ extension FirestoreService {
     try await sendResult(at: cursor, of: query, names, explaining: request.explain == nil ? nil : metrics, to: send)
   }
 
-  /// Sends a result piece by piece. The next piece is read when the client has room for it. The last message marks the
-  /// result as complete and has the explanation, because clients read no further message.
+  /// Sends a result piece by piece. The next piece is read when the client accepts more data. The last message marks
+  /// the result as complete and has the explanation, because clients read no further message.
   private func sendResult(
     at cursor: QueryCursor, of query: ServedQuery, _ names: DocumentNames, explaining plan: ExplainMetrics?,
     to send: Send
@@ -131,7 +131,7 @@ extension FirestoreService {
 }
 
 extension FirestoreService {
-  /// The size of the results in one message, in bytes. Further results are computed when the client has room for them.
+  /// The size of the results in one message, in bytes. Further results are computed when the client accepts more data.
   private static let messageBytes = 64 << 10
 
   /// Executes a pipeline on a different thread. The caller may be on the connections' thread, and evaluating an

@@ -169,7 +169,7 @@ final class LastMessages: Sendable {
 
   private let state = Mutex(State())
 
-  /// The message about a change for a listener on a database.
+  /// The encoded message about a change, for a listener of the database.
   func message(
     _ change: WatchChange, in database: DatabaseID, _ names: DocumentNames, readTime: SnapshotVersion
   ) -> [UInt8] {

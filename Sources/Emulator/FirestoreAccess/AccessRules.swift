@@ -23,7 +23,7 @@ package final class AccessRules: AccessPolicy {
 
   private struct Loaded {
     var source: Source
-    /// The rooms that no decision is using.
+    /// The sets of counts and buffers that no decision is using.
     var rooms: [RulesRoom] = []
   }
 
@@ -49,7 +49,7 @@ package final class AccessRules: AccessPolicy {
       projects[database.project] ?? databases[database.database] ?? shared
     }
 
-    /// Removes and returns a free room for a database's rules.
+    /// Removes and returns unused counts and buffers for a database's rules.
     mutating func room(for database: DatabaseID) -> RulesRoom {
       let (project, id) = (database.project, database.database)
       if projects[project] != nil { return projects[project]?.rooms.popLast() ?? RulesRoom() }
@@ -57,7 +57,7 @@ package final class AccessRules: AccessPolicy {
       return shared?.rooms.popLast() ?? RulesRoom()
     }
 
-    /// Puts a room back, unless the rules have changed since.
+    /// Puts counts and buffers back for reuse, unless the rules have changed since.
     mutating func putBack(_ room: consuming RulesRoom, of ruleset: Ruleset, for database: DatabaseID) {
       guard case .ruleset(let known)? = loaded(for: database)?.source, known === ruleset else { return }
       let (project, id) = (database.project, database.database)

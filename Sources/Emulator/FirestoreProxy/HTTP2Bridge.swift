@@ -94,7 +94,7 @@ final class HTTP2Bridge: ProxiedConnection {
     if waited > 0 { _ = countRequests(of: stream) }
   }
 
-  /// Counts the bytes that a stream holds, and resumes stalled streams when there is room.
+  /// Counts the bytes that a stream holds, and resumes stalled streams when the limits allow more bytes.
   /// - Returns: whether the stream holds more than before.
   @discardableResult private func countRequests(of stream: BridgedStream) -> Bool {
     let (growth, wait) = (stream.heldBytes - stream.counted.held, stream.waitingBytes - stream.counted.waiting)

@@ -16,7 +16,7 @@ package struct ProxiedClients: Sendable {
   package enum Event: Sendable {
     case event(ClientEvent)
     case fault(FaultChange)
-    /// A fault hits the client's last write or listener.
+    /// A fault affected the client's last write or listener.
     case hit(FaultEvent)
     /// A description of something that the proxy cannot report.
     case gap(String)

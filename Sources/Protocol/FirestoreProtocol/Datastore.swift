@@ -153,8 +153,8 @@ package struct CommitResponse: Sendable {
   }
 }
 
-/// The requests to send on a stream. They are read as soon as the stream has room for them. The sequence also ends if
-/// the task is canceled.
+/// The requests to send on a stream. They are read as soon as the stream can send them. The sequence also ends if the
+/// task is canceled.
 package struct StreamRequests<Element: Sendable>: AsyncSequence, Sendable {
   package struct Iterator: AsyncIteratorProtocol {
     fileprivate let pull: @Sendable () async -> Element?

@@ -36,7 +36,7 @@ package protocol FrameConnectionOwner: AnyObject {
   func changedSettings(_ connection: FrameConnection)
   /// The peer accepts no more streams, and has not processed any stream after `last`.
   func goesAway(_ connection: FrameConnection, last: Int)
-  /// The connection accepts bytes to send again.
+  /// The connection can send more bytes again.
   func hasRoom(_ connection: FrameConnection)
   /// The program requests a graceful shutdown of the connection.
   func quiesce(_ connection: FrameConnection)

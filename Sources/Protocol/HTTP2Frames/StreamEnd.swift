@@ -17,9 +17,9 @@ package final class StreamEnd {
 
   /// The number of bytes that the peer currently accepts on the stream.
   var room: Int
-  /// The pieces that are waiting for room in the window; `nil` if the queue is empty.
+  /// The pieces that are waiting until the window allows them; `nil` if the queue is empty.
   private(set) var waiting: CircularBuffer<Piece>?
-  /// Whether the stream is in the queue of streams that send when the connection has room.
+  /// Whether the stream is in the queue of streams that send when the connection's window allows it.
   var isInLine = false
   /// Whether the last piece has been sent.
   package var isSaidOut = false
@@ -72,7 +72,7 @@ package final class StreamEnd {
     return first
   }
 
-  /// Whether the first pending piece needs room in the window.
+  /// Whether the first pending piece needs flow-control credit.
   var needsRoom: Bool {
     if case .data(let bytes, _, _)? = waiting?.first { bytes.readableBytes > 0 } else { false }
   }

@@ -12,20 +12,20 @@ import FirestoreSQLite
 /// applied every time. A failed batch stores no response and is evaluated again.
 struct AppliedRequests {
   /// The limits on stored responses. A client sends its batches in order, with at most 10 unanswered, so its latest
-  /// responses are enough. Limits for all clients are needed because no message shows that a client is gone
-  /// permanently.
+  /// responses are enough. Limits for all clients together are needed because no message shows that a client will never
+  /// return.
   struct Limits {
     /// The number of responses stored for one client.
     var perClient: Int64 = 64
-    /// The number of newest responses, over all clients, that are never deleted because of their age.
+    /// The number of responses of all clients, newest first, that are stored regardless of their age.
     var rows: Int64 = 10_000
-    /// The number of newest responses, over all clients. Older responses to streams are deleted at any age.
+    /// The number of responses of all clients, newest first, beyond which responses to streams are deleted at any age.
     var streamRows: Int64 = 50_000
     /// The maximum age of responses to streams beyond `rows`, in microseconds. One hour is enough: a stream is resumed
     /// soon or never.
     var streamAge: Int64 = 3_600_000_000
-    /// The maximum age of responses to caches beyond `rows`, in microseconds. It is 30 days, since caches may return
-    /// late.
+    /// The maximum age of responses to caches beyond `rows`, in microseconds. It is 30 days, because a client may be
+    /// offline for a long time.
     var cacheAge: Int64 = 2_592_000_000_000
     /// The number of requests between two searches for old responses.
     var slice = 4_096
@@ -108,7 +108,7 @@ struct AppliedRequests {
       """, kept, now - limits.streamAge, surplus, now - limits.cacheAge)
   }
 
-  /// The version of the response `rank` places after the newest, in microseconds; `nil` if there are fewer.
+  /// The version, in microseconds, of the response at position `rank`, where 0 is the newest; `nil` if there are fewer.
   private func version(atRank rank: Int64) throws(StoreError) -> Int64? {
     try connection.integer("SELECT version FROM applied_requests ORDER BY version DESC LIMIT 1 OFFSET ?", rank)
   }

@@ -40,7 +40,7 @@ struct CommitEvaluation {
       }
     }
 
-    /// The content in the form stored in documents.
+    /// The content in the form that documents store.
     var data: DocumentData? {
       switch content {
       case .missing: nil
@@ -214,7 +214,7 @@ extension Mutation.Operation {
 }
 
 extension FieldTransform {
-  /// Applies the transform with the backend's semantics (PROTOCOL §3.2); creates missing maps on the way to the field.
+  /// Applies the transform with the backend's semantics (PROTOCOL §3.2); creates missing maps on the field's path.
   /// - Parameter serverTime: the value of a server timestamp.
   /// - Returns: the field's new value, or `null` for array transforms.
   fileprivate func apply(to fields: inout Fields, at serverTime: Timestamp) throws(StoreError) -> Value {

@@ -7,13 +7,14 @@ import FirestoreSQLite
 ///
 /// Versions are commit times in microseconds. In each database every version is greater than all earlier ones, across
 /// restarts and regardless of the clock. A read of the present has the clock's time, or the last version's time if the
-/// clock is behind. A commit is always newer than any read time handed out. A commit without changes uses up a version
-/// too. While the clock is behind the last version, each new version is one microsecond after the previous one.
+/// clock is behind. A commit is always newer than any read time that was returned before it. A commit without changes
+/// uses up a version too. While the clock is behind the last version, each new version is one microsecond after the
+/// previous one.
 struct CommitLog: ~Copyable {
   /// The number of recorded changes for resuming watches. A watch that resumes from an older position is reset and gets
   /// the full state.
   static let keptChanges = 100_000
-  /// The smallest number of changes to prune together, so that only few commits have the cost of pruning.
+  /// The smallest number of changes to prune together, so that only a few commits have the cost of pruning.
   static let pruningSlack = 1_000
 
   /// The identity of the stored data, which distinguishes its tokens from other data sets' tokens.
@@ -117,7 +118,7 @@ struct CommitLog: ~Copyable {
     if try state(of: database).version < version { databases[database]?.version = version }
   }
 
-  /// The version of a read of the present: the clock's time, or the last version handed out if that is later. Later
+  /// The version of a read of the present: the clock's time, or the last version used so far if that is later. Later
   /// commits get later versions.
   mutating func readVersion(of database: DatabaseID) throws(StoreError) -> Int64 {
     let version = max(try state(of: database).version, min(clock, .latest).microseconds)
@@ -147,7 +148,7 @@ struct CommitLog: ~Copyable {
     return min(max(state.historyStart, clock.microseconds - DocumentHistory.kept), state.committed)
   }
 
-  /// Reads at the last version handed out, or at an earlier version.
+  /// Reads at the last version used so far, or at an earlier version.
   mutating func read<Result>(
     _ database: DatabaseID, at version: Int64? = nil, _ body: (DocumentReader) throws(StoreError) -> Result
   ) throws(StoreError) -> Result {
@@ -166,7 +167,7 @@ struct CommitLog: ~Copyable {
 
 extension CommitLog {
   /// Stores whole documents in large transactions, replacing existing ones; for demos, tests and imports. Changes are
-  /// not recorded individually, so every position handed out before is too old afterwards.
+  /// not recorded individually, so every resume position that was sent before is too old afterwards.
   mutating func seed(
     _ documents: some Sequence<(key: DocumentKey, fields: Fields)>, in database: DatabaseID
   ) throws(StoreError) -> DatabaseState {

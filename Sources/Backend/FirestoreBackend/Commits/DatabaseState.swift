@@ -5,8 +5,8 @@ import FirestoreSQLite
 /// The state of one database apart from its documents.
 struct DatabaseState: Sendable {
   let id: Int64
-  /// The last version handed out, to a commit or a read, in microseconds. It starts no earlier than the clock when the
-  /// data is opened. So clients that saw versions which the data has since lost still accept new reads.
+  /// The last version of a commit or a read, in microseconds. When the data is opened, this is not earlier than the
+  /// clock's time. Therefore clients still accept new reads if they saw later versions that the data has lost.
   var version: Int64
   /// The version of the last commit, as stored in the file.
   var committed: Int64
@@ -19,7 +19,7 @@ struct DatabaseState: Sendable {
   var historyStart: Int64
   /// The number of recorded changes.
   var changes: Int
-  /// The latest server timestamp handed out, or a later time, in microseconds.
+  /// The latest server timestamp that a commit has used, or a later time, in microseconds.
   var lastServerTime: Int64
 
   static func load(
@@ -99,7 +99,7 @@ struct DatabaseState: Sendable {
 enum ServerTimestamp {
   /// - Parameters:
   ///   - version: the version of the commit, in microseconds.
-  ///   - last: the last server timestamp handed out, or a later time before the version.
+  ///   - last: the last server timestamp that a commit has used, or a later time before the version.
   static func of(_ version: Int64, after last: Int64) -> Timestamp {
     let time = Timestamp(microseconds: version)
     let cut = Timestamp(seconds: time.seconds, nanoseconds: time.nanoseconds / 1_000_000 * 1_000_000)
@@ -156,7 +156,7 @@ struct Openings: Sendable {
     return index + 1 < known.count ? known[index + 1].start : committed
   }
 
-  /// Whether a version that was handed out as a read time is in the file's history.
+  /// Whether a version that was returned as a read time is in the file's history.
   func contains(_ version: Int64, committed: Int64) -> Bool {
     guard let index = known.lastIndex(where: { $0.start < version }) else { return known.first?.start == version }
     return version <= (index + 1 < known.count ? known[index + 1].start : committed)

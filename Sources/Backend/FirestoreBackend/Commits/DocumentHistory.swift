@@ -132,7 +132,7 @@ struct DocumentHistory {
 
 /// The size of the history, which decides when to prune it.
 struct HistorySize {
-  /// The smallest number of rows to prune together, so that only few commits have the cost of pruning.
+  /// The smallest number of rows to prune together, so that only a few commits have the cost of pruning.
   static let pruningSlice = 512
 
   /// The size limit in bytes.

@@ -252,7 +252,7 @@ extension LocalBackend {
     return version
   }
 
-  /// The version to read at. No later commit will get a version up to it.
+  /// The version to read at. Every later commit gets a later version.
   func version(of consistency: ReadConsistency, in database: DatabaseID) throws(StoreError) -> Int64 {
     let state = try log.state(of: database)
     switch consistency {

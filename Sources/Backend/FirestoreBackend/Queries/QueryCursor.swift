@@ -104,7 +104,7 @@ extension Document {
 }
 
 extension ServedQuery {
-  /// Whether a scan that stops and continues anywhere can answer the query, because its order is the storage order.
+  /// Whether a scan in slices can answer the query, because the query's order is the storage order.
   var isScannedInPieces: Bool {
     scope == .target && target.collectionGroup == nil && target.orderBy == [OrderBy(.documentID)] && nearest == nil
       && target.limit != 0 && !target.isDocumentTarget && KeyRange(target).keys == nil

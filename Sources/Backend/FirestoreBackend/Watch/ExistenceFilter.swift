@@ -8,8 +8,8 @@ import Glibc
 /// Builds the bloom filter of an existence filter. It contains the names of all documents that match a target at the
 /// backend.
 ///
-/// The size m in bits is the smallest prime not below −n·ln p / (ln 2)² for n names and the rate p. The number of
-/// hashes is m/n · ln 2, rounded. The real backend's test data shows these formulas (PROTOCOL §2.5).
+/// The size m in bits is the smallest prime not below −n·ln p / (ln 2)² for n names and the false-positive rate p. The
+/// number of hashes is m/n · ln 2, rounded. The real backend's test data shows these formulas (PROTOCOL §2.5).
 package struct BloomFilterBuilder {
   private var bitmap: [UInt8]
   private let bitCount: UInt64

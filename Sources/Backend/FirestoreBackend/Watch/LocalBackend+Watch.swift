@@ -126,7 +126,7 @@ extension LocalBackend {
     failures[session] = nil
   }
 
-  /// Sends every stream a new position, so that its client knows that the stream is alive; every 30 to 60 s is usual.
+  /// Sends every stream a new position, so that its client knows that the stream is alive. Call it every 30 to 60 s.
   /// Also prunes a slice of the history that is too old to read.
   package func heartbeat() {
     // A later heartbeat can prune what cannot be pruned now.

@@ -324,11 +324,12 @@ struct SessionTarget {
     }
   }
 
-  /// The share of removed documents that the filter seems to contain, one in ten thousand. For such a document, the
-  /// client finds a wrong count and requests everything.
+  /// The share of removed documents that the filter seems to contain: one in ten thousand. If this happens, the
+  /// client's count stays wrong, and the client requests the whole result again.
   private static let falsePositiveRate = 0.0001
 
-  /// - Parameter names: passes the names of the documents to its argument; called only if the client sent a count.
+  /// - Parameter names: calls its argument with the name of each matching document; used only if the client sent a
+  ///   count.
   private func existenceFilter(
     of count: Int, names: ((String) -> Void) throws(StoreError) -> Void
   ) throws(StoreError) -> ExistenceFilter {

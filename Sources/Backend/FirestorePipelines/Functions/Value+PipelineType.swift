@@ -27,7 +27,7 @@ extension Value {
   static let numberTypes: Set<String> = ["int32", "int64", "float64", "decimal128"]
 }
 
-/// A number in the type that is used to compute.
+/// A number as an integer or a double, for arithmetic.
 enum Number {
   case integer(Int64)
   case double(Double)

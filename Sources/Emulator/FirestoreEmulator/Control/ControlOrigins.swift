@@ -6,7 +6,7 @@ import TransportSecurity
 /// rebinding, a page whose host name resolves to this machine even counts as the same origin, but the request still
 /// contains that name.
 struct ControlOrigins: Sendable {
-  /// Whether the port is reachable only from this machine. Only names of this machine are then valid.
+  /// Whether the port is reachable only from this machine. Only loopback host names are valid then.
   let isLoopback: Bool
   /// Whether requests must not clear the data, because the data is used for more than tests.
   let protectsData: Bool
@@ -45,8 +45,8 @@ struct ControlOrigins: Sendable {
 
   /// The reason why a control request of a page is rejected; `nil` if it is accepted.
   ///
-  /// - Pages of other sites are rejected. Browsers omit `Origin` from simple GETs but state whether the site is another
-  ///   one.
+  /// - Pages of other sites are rejected. Browsers omit `Origin` from simple GETs, but `Sec-Fetch-Site` shows whether
+  ///   the page is from another site.
   /// - Pages on another port of this machine may only send requests that need a CORS preflight, which forms cannot
   ///   send.
   func controlObjection(_ request: PlainRequest) -> String? {

@@ -34,7 +34,7 @@ protocol HTTPCarrier: AnyObject {
   var address: String? { get }
   func write(_ head: HTTPResponseHead)
   /// Writes and sends a piece of a response's body.
-  /// - Returns: a future that completes when there is room for more.
+  /// - Returns: a future that completes when more output can be sent.
   func write(_ body: ByteBuffer) -> EventLoopFuture<Void>
   /// Writes and sends the end of a response.
   func end() -> EventLoopFuture<Void>

@@ -151,7 +151,7 @@ extension RulesParser {
     return scanner.text(start..<scanner.offset)
   }
 
-  /// Whether `%28` or a similar escape follows, which is literal.
+  /// Whether an escape such as `%28` follows. Escapes are literal text.
   private var isEscape: Bool {
     scanner.peek() == UInt8(ascii: "%")
       && (1...2).allSatisfy { ahead in scanner.peek(ahead).map { Character(Unicode.Scalar($0)).isHexDigit } ?? false }

@@ -190,7 +190,7 @@ extension RulesScanner {
   }
 }
 
-/// A word of the language.
+/// A token of the rules language.
 struct RulesToken: Equatable {
   enum Kind: Equatable {
     case identifier
