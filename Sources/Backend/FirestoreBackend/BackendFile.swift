@@ -83,8 +83,8 @@ struct BackendFile: ~Copyable {
   }
 
   /// Runs `body` as one transaction.
-  /// - Throws: `corrupt` immediately once damage is detected, since a change could build on it; `gone` if the files
-  ///   were removed, which is detected within a second.
+  /// - Throws: `corrupt` for every transaction after damage was detected, since a change could depend on damaged data;
+  ///   `gone` if the files were removed, which is detected within a second.
   borrowing func transaction<Result>(
     _ body: (Connection) throws(StoreError) -> Result
   ) throws(StoreError) -> Result {

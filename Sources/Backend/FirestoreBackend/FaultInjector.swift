@@ -37,7 +37,7 @@ package final class FaultInjector: Sendable {
   /// - Parameters:
   ///   - clock: the clock for flapping.
   ///   - executor: the executor for flapping; `nil` for the default one.
-  ///   - onBreak: called with the lanes that break, so that calls not registered here can be broken too.
+  ///   - onBreak: called with the kinds of calls that break, so that calls not registered here can be broken too.
   package init(
     seed: UInt64 = 0, clock: any Clock<Duration> = ContinuousClock(), on executor: (any TaskExecutor)? = nil,
     onBreak: (@Sendable ([FaultLane], RPCStatus) -> Void)? = nil
@@ -152,7 +152,7 @@ package final class FaultInjector: Sendable {
 
   func fail(_ call: Int, with status: RPCStatus) { _ = state.withLock { $0.calls[call] }?.breaks.yield(status) }
 
-  /// Makes a change, and breaks the calls in the lanes that the change returns.
+  /// Makes a change, and breaks the calls of the kinds that `change` returns.
   private func breakCalls(with status: RPCStatus = broken, _ change: (inout State) -> [FaultLane]) {
     let (lanes, broken) = state.withLock { state -> ([FaultLane], [Call]) in
       let lanes = change(&state)
@@ -189,7 +189,7 @@ package final class FaultInjector: Sendable {
 
   // MARK: Faults of one call
 
-  /// Whether a lane is cut off now.
+  /// Whether calls of this kind cannot reach the backend now.
   package func isDown(_ lane: FaultLane) -> Bool { state.withLock { $0.isDown(lane) } }
 
   /// Whether the next write may be affected by a fault.

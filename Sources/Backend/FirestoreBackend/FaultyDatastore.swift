@@ -42,7 +42,8 @@ package struct FaultyDatastore: Datastore {
     }
   }
 
-  /// Decides what happens to a request of a watch stream: a target may be rejected, or lose a forgotten token.
+  /// Decides what happens to a request of a watch stream: a target may be rejected, or lose a resume token that the
+  /// backend has forgotten.
   private func passage(
     of request: WatchRequest, _ line: FaultyLine, _ forgotten: ForgottenTargets,
     _ deliver: @Sendable (WatchEvent) async -> Void

@@ -200,7 +200,8 @@ package struct BackendConfiguration: Sendable {
 }
 
 extension LocalBackend {
-  /// The name of the socket next to the data. On this socket, the process that holds the data serves other processes.
+  /// The name of the socket next to the data. On this socket, the process that has locked the data serves other
+  /// processes.
   package static let socketName = "hearth.sock"
 
   /// Whether a directory contains backend data, intact or not.

@@ -93,7 +93,7 @@ struct Evaluation {
   }
 
   /// Evaluates several expressions. The values together must not exceed the maximum size of one value.
-  /// - Returns: the values, and the bytes held for them, which the caller must release.
+  /// - Returns: the values, and the bytes that are counted for them, which the caller must release.
   private func arguments(
     _ expressions: some Collection<Expression>
   ) throws(EvaluationError) -> (values: [Value?], held: Int) {

@@ -66,7 +66,7 @@ struct Row: Sendable {
   /// The memory of one field without its name and value, in bytes.
   static let fieldBytes = MemoryLayout<Fields.Entry>.stride
 
-  /// The bytes held for the row; measured once.
+  /// The memory of the row in bytes; measured once.
   var heldBytes: Int {
     mutating get {
       if let knownBytes { return knownBytes }

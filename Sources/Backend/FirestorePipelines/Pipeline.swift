@@ -133,7 +133,7 @@ extension Expression {
     "array_contains_any": .arrayContainsAny,
   ]
 
-  /// The conditions that hold whenever the expression is true.
+  /// The conditions that are true whenever the expression is true.
   fileprivate var constraints: [Filter] {
     switch self {
     case .form(.and, let arguments): return arguments.flatMap(\.constraints)

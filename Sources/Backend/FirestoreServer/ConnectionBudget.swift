@@ -3,7 +3,7 @@ import HTTP2Frames
 package import NIOCore
 import Synchronization
 
-/// The memory that the server holds for one connection. Used on the connection's thread, except for `turn`.
+/// The memory that the server uses for one connection. Used on the connection's thread, except for `turn`.
 ///
 /// ```
 /// requests   heads and bodies of unanswered requests         above `requestBytes` the sending call is reset
@@ -42,8 +42,8 @@ package final class ConnectionBudget: Sendable {
     state = .makeBoxSendingValue(State(), eventLoop: loop)
   }
 
-  /// - Parameter overflow: ends the connection; called if all connections together hold too much memory and this one
-  ///   holds the most.
+  /// - Parameter overflow: ends the connection; called if all connections together use too much memory and this one
+  ///   uses the most.
   package func open(overflow: @escaping () -> Void) { server.join(self, overflow: overflow) }
 
   package func close() {
@@ -62,7 +62,7 @@ package final class ConnectionBudget: Sendable {
   /// Calls `listener` once, when the limit allows more responses. Until then the caller must not read from the backend.
   func wait(_ listener: @escaping () -> Void) { state.value.listeners.append(listener) }
 
-  /// The bytes of requests and of responses that are held now.
+  /// The current bytes of requests and of responses.
   var held: (requests: Int, responses: Int) { (state.value.requests, state.value.responses) }
 
   /// - Returns: false if the bytes exceed the limit; they are then not counted.
@@ -144,7 +144,7 @@ package final class ConnectionBudget: Sendable {
 /// Counts the bytes of documents that one call has read but not sent.
 package final class HeldBytes: Sendable {
   private let budget: ConnectionBudget
-  /// The bytes held for each byte of the documents.
+  /// The memory that each byte of the documents counts as, in bytes.
   private let factor: Int
   private let count: NIOLoopBoundBox<Int>
 
@@ -167,7 +167,7 @@ package final class HeldBytes: Sendable {
   }
 }
 
-/// A call's permission to work.
+/// A call's permission to do its work. At most `mostTurns` calls of a connection have one at the same time.
 package final class Turn: Sendable {
   private let budget: ConnectionBudget
   private let bytes: Int
@@ -177,15 +177,15 @@ package final class Turn: Sendable {
 
   deinit { end() }
 
-  /// Ends the turn because the response has begun. From then on the call counts the memory that it holds.
+  /// Ends the turn because the response has begun. From then on the call counts the memory that it uses.
   package func end() {
     if !hasEnded.exchange(true, ordering: .relaxed) { budget.end(bytes) }
   }
 }
 
-/// The memory that the server holds for all connections and WebChannel sessions. Above the limit, the server ends the
-/// connections that hold the most, so that the clients that cause a flood are cut off. Used only on the connections'
-/// thread.
+/// The memory that the server uses for all connections and WebChannel sessions. Above the limit, the server ends the
+/// connections that use the most, so that the clients that cause a flood are disconnected. Used only on the
+/// connections' thread.
 package final class ServerBudget: Sendable {
   private struct Member {
     var held = 0
@@ -206,8 +206,8 @@ package final class ServerBudget: Sendable {
     var peak = 0
   }
 
-  /// The smallest peak of held memory, in bytes, that counts as a flood. After a flood, a pass through the allocator's
-  /// arenas is worthwhile, although it takes milliseconds.
+  /// The smallest peak of memory, in bytes, that counts as a flood. After a flood, it is worthwhile to let the
+  /// allocator return unused memory to the system, although this takes milliseconds.
   private static let flood = 32 << 20
 
   private let limit: Int
@@ -216,7 +216,7 @@ package final class ServerBudget: Sendable {
 
   /// - Parameters:
   ///   - loop: the thread of all connections.
-  ///   - limit: the maximum number of bytes held.
+  ///   - limit: the maximum memory in bytes.
   ///   - afterFlood: called on the loop after most of a large amount of memory was released. A program that owns its
   ///     process can return the memory to the system.
   package init(on loop: any EventLoop, limit: Int, afterFlood: @escaping @Sendable () -> Void = {}) {
@@ -240,7 +240,7 @@ package final class ServerBudget: Sendable {
     add(-member.held)
   }
 
-  /// - Parameter bytes: the growth of the held memory, negative if some was released.
+  /// - Parameter bytes: the change of the memory use, negative if memory was released.
   package func change(_ connection: AnyObject, by bytes: Int) {
     let id = ObjectIdentifier(connection)
     guard let member = state.value.members[id] else { return }

@@ -68,7 +68,7 @@ final class ServedConnection: FrameConnectionOwner {
     .client, self, limits.frames, handshake: limits.handshake, idle: limits.idle)
   private(set) var isInTurn = false
 
-  /// The headers that start most responses, and those that end them.
+  /// The headers that start most responses, and the headers that end most responses.
   let headers = HeaderBlock(GRPCFraming.headers)
   let success = HeaderBlock(GRPCFraming.success)
   /// The streams that have more to send when the connection accepts bytes again.

@@ -39,7 +39,7 @@ package final class ServedStream {
   private var call: (any StreamedCall)?
   /// Whether the client has sent its whole request.
   private(set) var isRequestWhole: Bool
-  /// Whether the response has ended, or the client is gone.
+  /// Whether the response has ended, or the client has disconnected.
   package private(set) var isOver = false
   private(set) var hasHeaders = false
   /// The number of body bytes that have not arrived; `nil` if the client sent no content length.
@@ -67,7 +67,7 @@ package final class ServedStream {
 
   func serve(_ call: any StreamedCall) { self.call = call }
 
-  /// Counts a large head, which is held as long as the stream.
+  /// Counts a large head, which stays in memory as long as the stream.
   /// - Returns: whether the limit allows the head.
   func countHead() -> Bool {
     if head.bytes < Self.least { return true }

@@ -102,8 +102,8 @@ package final class SocketServer: Sendable {
 }
 
 extension Channel {
-  /// Closes the connection in programs that this process starts, such as an editor. They would keep it open after this
-  /// process has ended.
+  /// Marks the connection so that programs that this process starts, such as an editor, do not inherit it. They would
+  /// keep it open after this process has ended.
   fileprivate func closeOnExec() throws {
     _ = try pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) {
       fcntl($0, F_SETFD, FD_CLOEXEC)

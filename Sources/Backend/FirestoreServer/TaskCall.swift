@@ -49,7 +49,8 @@ package final class TaskCall: StreamedCall {
   private var owed = 0
   private var isWhole = false
   private var reader: Waiting<[UInt8]?>?
-  /// The messages that wait until they can be sent, with their size in bytes, which counts as held memory.
+  /// The messages that wait until they can be sent, with their size in bytes, which counts toward the connection's
+  /// memory.
   private var writers: CircularBuffer<(messages: [[UInt8]], bytes: Int, Waiting<Void>)> = []
 
   /// - Parameter timeout: the caller's timeout; `nil` for none.

@@ -135,7 +135,8 @@ private struct BatchGet {
 extension FirestoreService {
   /// The default and maximum page size.
   private static let maximumPageSize = 300
-  /// The size of documents in bytes after which a page ends, so that one call does not hold 300 large documents.
+  /// The size of documents in bytes after which a page ends, so that one call does not keep 300 large documents in
+  /// memory.
   static let pageBytes = 4 << 20
 
   func listDocuments(_ bytes: [UInt8]) async throws(RPCStatus) -> [UInt8] {

@@ -94,7 +94,7 @@ package struct FirestoreService: Sendable {
     return service
   }
 
-  /// A method with one request.
+  /// A method that has one request message.
   package enum Method: String, Sendable, CaseIterable {
     case getDocument = "GetDocument"
     case batchGetDocuments = "BatchGetDocuments"
@@ -112,7 +112,7 @@ package struct FirestoreService: Sendable {
     case partitionQuery = "PartitionQuery"
     case executePipeline = "ExecutePipeline"
 
-    /// The approximate maximum number of bytes that a call holds before it sends its first message.
+    /// The approximate maximum memory of a call, in bytes, before it sends its first message.
     package var firstBytes: Int {
       switch self {
       case .listDocuments: 3 * FirestoreService.pageBytes
@@ -180,7 +180,7 @@ package struct FirestoreService: Sendable {
     }
   }
 
-  /// - Returns: the result, and the number of pessimistic transactions that had ended.
+  /// - Returns: the result, and the number of pessimistic transactions that have ended so far.
   private func attempt(
     _ method: Method, _ request: [UInt8], on backend: isolated LocalBackend
   ) -> (Result<[[UInt8]]?, RPCStatus>, endings: Int) {

@@ -292,7 +292,7 @@ package struct RulesEvaluation: Sendable {
 
 /// The last decisions.
 struct PastEvaluations {
-  /// The number of decisions that are kept for later watchers.
+  /// The number of decisions that are stored for later watchers.
   static let most = 50
 
   private struct Past {
@@ -350,7 +350,7 @@ struct PastEvaluations {
     count += 1
   }
 
-  /// The kept decisions, oldest first.
+  /// The stored decisions, oldest first.
   var inOrder: [RulesEvaluation] {
     let start = ring.count < Self.most ? 0 : count % Self.most
     return (ring[start...] + ring[..<start]).map(\.evaluation)

@@ -28,7 +28,7 @@ package struct EmulatorServer: Sendable {
     /// The port. With 0, the system chooses one.
     package var port: Int
     package var tls: TLS?
-    /// The maximum number of connections, reduced if the process's file limit is lower.
+    /// The maximum number of connections, reduced if the process may not open that many files.
     package var maximumConnections: Int
     /// Security rules; without them every caller is an administrator.
     package var rules = AccessRules()
@@ -61,11 +61,11 @@ package struct EmulatorServer: Sendable {
 
     package static let usualMaximumConnections = 10_000
 
-    /// The number of files reserved for other uses than connections.
+    /// The number of file descriptors reserved for other uses than connections.
     private static let reservedFiles = 64
 
-    /// The maximum number of connections, so that some files stay free. Without free files, accepting a connection
-    /// would fail in a busy loop.
+    /// The maximum number of connections, which leaves some file descriptors unused. Without an unused descriptor,
+    /// accepting a connection would fail in a busy loop.
     var connections: Int {
       var files = rlimit()
       guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files) == 0 else { return maximumConnections }

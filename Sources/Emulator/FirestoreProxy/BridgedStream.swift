@@ -181,7 +181,7 @@ struct RequestAssembly {
   }
 }
 
-/// Finds the gRPC messages in the bytes of a stream, and keeps the beginning of each message.
+/// Finds the gRPC messages in the bytes of a stream, and stores the beginning of each message.
 struct MessageCounter {
   struct Message {
     /// The beginning of the content. If the content does not exceed the counter's limit, this is the whole content.
@@ -201,7 +201,7 @@ struct MessageCounter {
   private var message: Message?
   private var missing = 0
 
-  /// - Parameter limit: the number of bytes that are kept of each message, but at least 64 KiB.
+  /// - Parameter limit: the number of bytes of each message to store; at least 64 KiB are stored.
   init(keeping limit: Int) { mostKept = max(limit, Self.summarized) }
 
   /// Whether the next byte is the first byte of a message.

@@ -119,8 +119,8 @@ extension HTTP1Bridge {
   }
 }
 
-/// A WebChannel session that passes the proxy. It consists of the server's arrays and of arrays that the proxy inserts.
-/// The client counts both, so the proxy renumbers the server's later arrays and the client's acknowledgements.
+/// A WebChannel session that the proxy forwards. It consists of the server's arrays and of arrays that the proxy
+/// inserts. The client counts both, so the proxy renumbers the server's later arrays and the client's acknowledgements.
 struct ProxiedSession {
   /// The proxy's arrays, with their numbers for the client.
   private var own: [ChannelArray] = []

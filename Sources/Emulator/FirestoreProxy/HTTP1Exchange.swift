@@ -9,7 +9,7 @@ import NIOHTTP1
 
 /// One HTTP/1 request and its response.
 final class HTTP1Exchange {
-  /// The maximum size in bytes of a body that is held until it is complete.
+  /// The maximum size in bytes of a body that is buffered until it is complete.
   static let mostHeld = ConnectionLimits.requestMessageBytes
   private static let mostNoted = 64 << 10
 
@@ -23,9 +23,9 @@ final class HTTP1Exchange {
   let toClient: ByteRelay
   /// The WebChannel session of the request; `nil` if it has none.
   let session: String?
-  /// Whether the body is held until it is complete, so that faults can affect the request.
+  /// Whether the body is buffered until it is complete, so that faults can affect the request.
   let holdsBody: Bool
-  /// The head while the body is held.
+  /// The head while the body is buffered.
   var head: HTTPRequestHead?
   private(set) var held = ByteBuffer()
   private(set) var requestBytes = 0
@@ -69,7 +69,7 @@ final class HTTP1Exchange {
     held.writeBuffer(&bytes)
   }
 
-  /// Replaces the held body.
+  /// Replaces the buffered body.
   func replaceBody(_ bytes: [UInt8]) {
     held = ByteBuffer(bytes: bytes)
     if head?.headers.contains(name: "content-length") == true {

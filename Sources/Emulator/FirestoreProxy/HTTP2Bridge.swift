@@ -71,7 +71,7 @@ final class HTTP2Bridge: ProxiedConnection {
 
   /// Gives the client credit for the rest of an incomplete message, which could not arrive otherwise. If too many bytes
   /// wait for a server that does not read, the client must wait too.
-  /// - Returns: whether the held bytes are within the limits.
+  /// - Returns: whether the buffered bytes are within the limits.
   func makeRoom(for stream: BridgedStream) -> Bool {
     let isLarger = countRequests(of: stream)
     if heldBytes > Self.mostHeldBytes, waitingBytes > 0 {
@@ -94,8 +94,8 @@ final class HTTP2Bridge: ProxiedConnection {
     if waited > 0 { _ = countRequests(of: stream) }
   }
 
-  /// Counts the bytes that a stream holds, and resumes stalled streams when the limits allow more bytes.
-  /// - Returns: whether the stream holds more than before.
+  /// Counts the bytes that a stream holds, and resumes stalled streams when the limits allow more bytes. - Returns:
+  /// whether the stream holds more than before.
   @discardableResult private func countRequests(of stream: BridgedStream) -> Bool {
     let (growth, wait) = (stream.heldBytes - stream.counted.held, stream.waitingBytes - stream.counted.waiting)
     stream.counted = (stream.heldBytes, stream.waitingBytes)

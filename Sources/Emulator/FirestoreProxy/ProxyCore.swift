@@ -152,7 +152,7 @@ final class ProxyCore {
     for connection in connections.values { connection.acceptToken() }
   }
 
-  /// Ends the open calls in some lanes. If these are all lanes, closes the connections.
+  /// Ends the open calls of some kinds. If these are all kinds, closes the connections.
   func interrupt(_ lanes: [FaultLane], with status: RPCStatus) {
     settings = faults.settings
     for connection in Array(connections.values) {
@@ -164,7 +164,7 @@ final class ProxyCore {
     }
   }
 
-  /// Whether the lane is cut off now.
+  /// Whether calls of this kind cannot reach the server now.
   func isDown(_ lane: FaultLane) -> Bool { faults.isDown(lane) }
 
   /// Whether new connections are closed immediately.
@@ -204,7 +204,7 @@ protocol ProxiedConnection: AnyObject {
   /// Closes both sides immediately.
   /// - Parameter reason: reported as an event; `nil` when the proxy itself ends.
   func breakOff(because reason: String?)
-  /// Ends the streams in some lanes.
+  /// Ends the streams of some kinds.
   func interrupt(_ lanes: [FaultLane], with status: RPCStatus)
   /// Rejects calls as unauthenticated until they have another token, and ends Listen and Write streams.
   func expireToken()

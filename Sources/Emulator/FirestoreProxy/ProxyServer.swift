@@ -57,7 +57,7 @@ package struct ProxyServer: Sendable {
   package var settings: FaultSettings { faults.settings }
   /// The one-time faults that have not happened yet.
   package var waitingFaults: [FaultEvent] { faults.waiting }
-  /// Yields after each change of the settings or of the waiting faults.
+  /// Yields a value after each change of the settings or of the waiting faults.
   package func faultChanges() -> AsyncStream<Void> { faults.changes() }
 
   /// Serves until canceled. Call it once.

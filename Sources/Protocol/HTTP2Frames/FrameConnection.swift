@@ -66,8 +66,8 @@ package final class FrameConnection: ChannelInboundHandler {
   var unreadAnswers = 0
   var controlFrames = FrameRate()
   var brokenStreams = FrameRate()
-  /// The number of window updates from the peer since the last other frame, minus the number that sent data justifies
-  /// in advance.
+  /// The number of window updates from the peer since the last other frame, minus the number that is allowed in advance
+  /// because of data that this side has sent.
   var windowUpdates = 0
   /// Whether DATA or HEADERS were sent or received since the peer's last PING.
   var forgivesPing = false

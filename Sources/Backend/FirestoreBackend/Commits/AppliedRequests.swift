@@ -31,7 +31,7 @@ struct AppliedRequests {
     var slice = 4_096
   }
 
-  /// The identity of a request, under which its response is stored.
+  /// The key under which the response to a request is stored.
   struct Name {
     let id: WriteRequestID
     /// The MD5 digest of the contents. Collisions are harmless: they only mix up two requests of the same client.
@@ -96,7 +96,7 @@ struct AppliedRequests {
       """, database, client, limits.perClient)
   }
 
-  /// Deletes the responses for departed clients, in all databases. O(rows).
+  /// Deletes old responses in all databases, because their clients will probably not return. O(rows).
   /// - Parameter now: the current time in microseconds.
   func prune(at now: Int64, _ limits: Limits) throws(StoreError) {
     guard let kept = try version(atRank: limits.rows) else { return }
@@ -113,7 +113,7 @@ struct AppliedRequests {
     try connection.integer("SELECT version FROM applied_requests ORDER BY version DESC LIMIT 1 OFFSET ?", rank)
   }
 
-  /// The results as the fields of a document, so that they can be encoded.
+  /// Converts the results to the fields of a document, so that they can be encoded.
   private static func fields(_ results: [MutationResult]) -> Fields {
     let values = results.map { result in
       Value.map(["version": .integer(result.version.microseconds), "transforms": .array(result.transformResults)])

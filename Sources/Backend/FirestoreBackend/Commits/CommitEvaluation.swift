@@ -70,7 +70,7 @@ struct CommitEvaluation {
   private(set) var touched: Set<DocumentKey> = []
   private var pendingResults: [(key: DocumentKey, isDelete: Bool, transformResults: [Value])] = []
 
-  /// Whether a failing precondition is only recorded and evaluation continues as if it were met.
+  /// Whether the evaluation continues after a failing precondition, as if it were met. The failure is recorded.
   private let defersPreconditions: Bool
   /// The first precondition that fails.
   private var failure: StoreError?
@@ -235,7 +235,7 @@ extension FieldTransform {
 /// A check that accepts or rejects a commit before its preconditions are evaluated. Its error is sent as the response.
 package typealias CommitCheck = @Sendable (CommitPreview) throws(RPCStatus) -> Void
 
-/// The effects of a commit, assuming that all its preconditions hold. Valid only while its check runs.
+/// The effects of a commit, assuming that all its preconditions are met. Valid only while the check of the commit runs.
 package final class CommitPreview {
   /// The effect of the commit on one document.
   package struct Entry {

@@ -31,10 +31,10 @@ struct CommitOutcome: Sendable {
 }
 
 extension CommitLog {
-  /// Applies the mutations of each order atomically and durably, in order. All orders that are not rejected share one
-  /// transaction and its costs. If that transaction fails, each order gets a separate one.
-  /// - Returns: a result for each order. `refused` means that the mutations are invalid. After any error, none of the
-  ///   order's mutations was applied. A commit does not fail if pruning after it fails.
+  /// Applies the requested commits one after the other, each atomically and durably. All commits that are not rejected
+  /// share one transaction and its costs. If that transaction fails, each commit gets a separate one.
+  /// - Returns: a result for each commit. `refused` means that the mutations are invalid. After any error, none of the
+  ///   commit's mutations was applied. A commit does not fail if pruning after it fails.
   mutating func commit(_ orders: [CommitOrder]) -> [Result<CommitOutcome, StoreError>] {
     if configuration.isPrivateCopy {
       let refusal = StoreError.refused(.failedPrecondition, "This data is a read-only copy. Nothing was written.")

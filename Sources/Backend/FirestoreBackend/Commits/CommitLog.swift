@@ -11,8 +11,8 @@ import FirestoreSQLite
 /// uses up a version too. While the clock is behind the last version, each new version is one microsecond after the
 /// previous one.
 struct CommitLog: ~Copyable {
-  /// The number of recorded changes for resuming watches. A watch that resumes from an older position is reset and gets
-  /// the full state.
+  /// The number of changes that are recorded so that listeners can resume. A listener that resumes from an older
+  /// position is reset and gets its whole result.
   static let keptChanges = 100_000
   /// The smallest number of changes to prune together, so that only a few commits have the cost of pruning.
   static let pruningSlack = 1_000

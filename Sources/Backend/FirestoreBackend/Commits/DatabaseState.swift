@@ -13,7 +13,7 @@ struct DatabaseState: Sendable {
   /// The version when this process opened the database.
   let opened: Int64
   var openings: Openings
-  /// The last version without recorded changes.
+  /// The last version whose changes are not recorded.
   var pruned: Int64
   /// The oldest version available to reads in the past.
   var historyStart: Int64
@@ -63,7 +63,8 @@ struct DatabaseState: Sendable {
       version, pruned, historyStart, id)
   }
 
-  /// Deletes the oldest changes, in whole versions, when their number exceeds `kept` by a margin.
+  /// Deletes the oldest recorded changes when their number exceeds `kept` by a margin. The changes of one version are
+  /// deleted together.
   mutating func prune(keeping kept: Int, _ connection: Connection) throws(StoreError) {
     let excess = changes - kept
     guard excess > min(CommitLog.pruningSlack, kept) else { return }
@@ -75,7 +76,7 @@ struct DatabaseState: Sendable {
     changes = Int(try connection.integer("SELECT count(*) FROM changes WHERE database = ?", id) ?? 0)
   }
 
-  /// Stores and returns the state after a change of many documents without individual records.
+  /// Stores and returns the state after many documents have changed without individual change records.
   func withoutHistory(at version: Int64, _ connection: Connection) throws(StoreError) -> DatabaseState {
     try connection.run("DELETE FROM changes WHERE database = ?", id)
     try connection.run(

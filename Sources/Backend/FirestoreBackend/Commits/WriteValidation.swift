@@ -155,7 +155,7 @@ struct ValueCheck {
     }
   }
 
-  /// Rejects a map with a vector's type entry that is not a valid vector.
+  /// Rejects a map that has the type entry of a vector but is not a valid vector.
   private func checkVector(_ fields: Fields) throws(StoreError) {
     guard case .string(let type)? = fields["__type__"] else { return }
     if type != "__vector__" { throw nested }

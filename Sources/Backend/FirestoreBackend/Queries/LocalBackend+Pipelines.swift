@@ -63,8 +63,7 @@ extension LocalBackend {
     }
   }
 
-  /// Fixes the version at which all reads happen. Returns a consistency for these reads, the current time and the
-  /// version.
+  /// Chooses one version for all reads. Returns the read consistency that selects it, the current time and the version.
   private func fix(
     _ consistency: ReadConsistency, in database: DatabaseID
   ) throws(RPCStatus) -> (ReadConsistency, now: Timestamp, SnapshotVersion) {

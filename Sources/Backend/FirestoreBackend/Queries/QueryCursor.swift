@@ -113,7 +113,8 @@ extension ServedQuery {
 
 /// Results in pieces. A client that reads slowly does not block the backend or fill its memory.
 extension LocalBackend {
-  /// The size in bytes up to which a sorted result is held whole. Documents of larger results are looked up again.
+  /// The maximum size in bytes of a sorted result whose whole documents stay in memory. Documents of larger results are
+  /// looked up again.
   private static let sortedBytes = 4 << 20
   /// The number of vectors compared in one step on the backend's actor.
   private static let vectors = 100
@@ -137,7 +138,8 @@ extension LocalBackend {
     return try await ordered(request.query, at: version, in: request.database, holding: 0).documents.map(\.key)
   }
 
-  /// - Parameter bytes: the maximum size in bytes of the whole documents that a sorted result holds.
+  /// - Parameter bytes: the maximum size in bytes of whole documents in a sorted result. Larger results contain only
+  ///   sort fields.
   func open(_ request: ReadRequest, at version: Int64, holding bytes: Int) async throws(RPCStatus) -> QueryCursor {
     let query = request.query
     if query.isScannedInPieces {

@@ -16,17 +16,18 @@ struct LimitWindow {
   /// Documents in the target's order, whole or with only the sort fields.
   typealias Result = (documents: [Document], isThin: Bool)
 
-  /// The size in bytes up to which a window holds its documents whole.
+  /// The maximum size in bytes of a window's whole documents. A larger window contains only their sort fields.
   static let wholeBytes = 256 << 10
-  /// The size in bytes beyond which a document that is added later is not held whole.
+  /// The maximum size in bytes of a whole document that is added later. Of a larger one, only the sort fields are
+  /// stored.
   private static let smallBytes = 1 << 10
 
   let target: Target
   let limit: Int
   private var held: [Document] = []
-  /// The keys of the documents that are held without all of their fields.
+  /// The keys of the documents that are stored with only their sort fields.
   private var thin: Set<DocumentKey> = []
-  /// Whether all matches are held.
+  /// Whether the window contains all matches.
   private var isComplete = false
   private(set) var shown: Set<DocumentKey> = []
 
@@ -35,7 +36,8 @@ struct LimitWindow {
     self.limit = limit
   }
 
-  /// The maximum number of held documents: the limit, and a reserve of the same size within bounds.
+  /// The maximum number of documents in the window: the limit plus a reserve, which is as large as the limit but at
+  /// least 16 and at most 256.
   var capacity: Int { limit + min(max(limit, 16), 256, .max - limit) }
 
   var shownDocuments: ArraySlice<Document> { held.prefix(limit) }
@@ -151,7 +153,7 @@ struct WindowScan {
   private(set) var touched: Set<DocumentKey> = []
   private(set) var isDone = false
 
-  /// - Parameter bytes: the maximum size in bytes of whole documents; beyond it only the sort fields are held.
+  /// - Parameter bytes: the maximum size in bytes of whole documents; beyond it only the sort fields are stored.
   init(_ target: Target, limit: Int, at version: Int64, holding bytes: Int) {
     self.version = version
     top = TopDocuments(target, limit: limit, holding: bytes)

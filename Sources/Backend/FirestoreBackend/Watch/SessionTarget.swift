@@ -18,15 +18,18 @@ struct SessionTarget {
   enum Phase {
     /// The phase before the first read. Commits are ignored, since their changes will be read.
     case starting(WatchTarget.Resume?, resets: Bool)
-    /// The phase that sends all matches in storage order. Only commits up to the reached position add changes.
+    /// The phase that sends all matches in storage order. Commits add pending changes only for documents up to the
+    /// reached position.
     case reading(after: DocumentPosition?)
-    /// The phase that sends the changes that the client missed while disconnected. Commits add changes.
+    /// The phase that sends the changes that the client missed while disconnected. Commits add pending changes.
     case catchingUp(MissedChanges)
-    /// The phase that searches for the documents in a window. Changed documents are recorded and applied at its end.
+    /// The phase that searches for the current documents of a target with a limit. Changed documents are recorded and
+    /// applied at its end.
     case filling(WindowScan, since: Int64?)
-    /// The phase that searches for the documents that the window had in the client's last state. Commits add changes.
+    /// The phase that searches for the documents that the target had in the client's last state. Commits add pending
+    /// changes.
     case recalling(WindowScan)
-    /// The phase that sends the affected documents in their current state. Commits add changes.
+    /// The phase that sends the current state of these documents. Commits add pending changes.
     case telling(ArraySlice<DocumentKey>, alsoOthers: Bool, FilterNeed)
     case live
   }
@@ -324,8 +327,8 @@ struct SessionTarget {
     }
   }
 
-  /// The share of removed documents that the filter seems to contain: one in ten thousand. If this happens, the
-  /// client's count stays wrong, and the client requests the whole result again.
+  /// The share of removed documents that the filter seems to contain: one in ten thousand. If there is such a document,
+  /// the client's count stays wrong, and the client requests the whole result again.
   private static let falsePositiveRate = 0.0001
 
   /// - Parameter names: calls its argument with the name of each matching document; used only if the client sent a

@@ -247,7 +247,7 @@ struct TargetMatcher {
   var isEmpty: Bool { byCollection.isEmpty && byGroup.isEmpty && byDocument.isEmpty }
 }
 
-/// The documents, besides the targets' own, that decide whether streams may continue.
+/// The documents, other than the targets' results, that decide whether streams may continue: security rules read them.
 struct WatchDependencies {
   private var keys: [WatchSessionID: Set<DocumentKey>] = [:]
   private var sessions: [DatabaseID: [DocumentKey: Set<WatchSessionID>]] = [:]

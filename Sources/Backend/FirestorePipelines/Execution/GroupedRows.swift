@@ -7,7 +7,7 @@ struct GroupedRows: RowSource {
   private struct Group {
     let values: [Value]
     var figures: [Accumulator]
-    /// The bytes held for the group.
+    /// The memory of the group in bytes.
     var bytes = 0
   }
 
@@ -61,7 +61,7 @@ struct GroupedRows: RowSource {
     return known.found.reversed()
   }
 
-  /// - Returns: the number of additional bytes held.
+  /// - Returns: the additional memory in bytes.
   private static func add(
     _ row: Row, to known: inout Groups, _ groups: [Assignment], _ accumulations: [Accumulation],
     _ context: EvaluationContext

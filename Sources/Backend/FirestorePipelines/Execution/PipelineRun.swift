@@ -4,7 +4,7 @@ package import FirestoreProtocol
 import FirestoreQuery
 
 /// Executes a pipeline: each slice of documents passes through the stages on demand. Only stages that need all
-/// documents hold them; a sort with a limit holds at most twice that number.
+/// documents keep them in memory; a sort with a limit keeps at most twice as many documents as the limit.
 package struct PipelineRun: Sendable {
   let documents: any DocumentSource
   let context: EvaluationContext

@@ -5,8 +5,8 @@ import Synchronization
 /// The steps that a pipeline has done so far, and the total memory of its stages and expressions.
 ///
 /// Each row that a stage reads, each function call and each element that an expression iterates over is a step; large
-/// values count as several steps. No step runs after the caller has left. After every `turn` steps, other tasks may
-/// run.
+/// values count as several steps. No step runs after the caller has stopped waiting. After every `turn` steps, other
+/// tasks may run.
 package final class PipelineWork: Sendable {
   /// The number of steps between two pauses. They take a millisecond or two.
   static let turn = 2_000
@@ -28,13 +28,13 @@ package final class PipelineWork: Sendable {
 
   /// The number of steps done.
   var stepCount: Int { steps.load(ordering: .relaxed) }
-  /// The bytes held now, and the most bytes held so far.
+  /// The current and the highest memory use in bytes.
   var heldBytes: Int { held.load(ordering: .relaxed) }
   var mostHeldBytes: Int { most.load(ordering: .relaxed) }
 
   /// Counts the next step.
   /// - Parameter bytes: the size of the values that the step reads.
-  /// - Returns: whether to continue; false once the caller has left.
+  /// - Returns: whether to continue; false once the caller has stopped waiting for the result.
   func goesOn(_ bytes: Int = 0) -> Bool {
     steps.wrappingAdd(1 + bytes / Self.stepBytes, ordering: .relaxed)
     return !isOver()
@@ -63,7 +63,7 @@ package final class PipelineWork: Sendable {
   func release(_ bytes: Int) { held.wrappingSubtract(bytes, ordering: .relaxed) }
 }
 
-/// The part of a pipeline's memory that one stage holds. It is released with the stage.
+/// The part of a pipeline's memory that one stage uses. It is released with the stage.
 final class Holding: Sendable {
   private let stage: String
   private let work: PipelineWork

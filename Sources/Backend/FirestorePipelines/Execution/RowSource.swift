@@ -20,7 +20,7 @@ package protocol DocumentSource: Sendable {
 
 /// A reading position.
 package protocol DocumentCursor: Sendable {
-  /// The next documents, as many as a piece may hold; `nil` at the end.
+  /// The next documents, at most the size of one piece; `nil` at the end.
   mutating func next() async throws(RPCStatus) -> [Document]?
 }
 
@@ -50,7 +50,8 @@ struct Slice {
 }
 
 /// The rows that a stage reads one by one from the previous stage, each as a step of the pipeline's work. Unread rows
-/// of a slice count as held memory, except documents read directly from the database, which are limited to one piece.
+/// of a slice count as used memory, except documents that were read directly from the database. Those are limited to
+/// one piece.
 struct Inflow: Sendable {
   /// The source of the rows; set to `nil` at the end, to release its memory.
   private var source: (any RowSource)?
@@ -110,7 +111,7 @@ struct HeldRows: RowSource {
   private var rest: [Row]
   private let holding: Holding?
 
-  /// - Parameter holding: the holding that counts the rows' bytes.
+  /// - Parameter holding: counts the bytes of the rows.
   init(_ rows: [Row], _ holding: Holding? = nil) {
     rest = rows.reversed()
     self.holding = holding

@@ -13,7 +13,7 @@ enum AggregateFunction: String, Sendable, CaseIterable {
   var arity: ClosedRange<Int> { self == .count ? 0...1 : 1...1 }
 }
 
-/// The state of an aggregation, and the memory that it holds.
+/// The state of an aggregation, and its memory use.
 struct Accumulator {
   private let function: AggregateFunction
   private let countsDocuments: Bool
@@ -26,7 +26,7 @@ struct Accumulator {
   /// The bytes of the list that the function collects.
   private var listBytes = 0
 
-  /// The bytes of all values that the accumulator holds.
+  /// The bytes of all values in the accumulator.
   var heldBytes: Int { listBytes + (best?.memorySize ?? 0) }
 
   init(_ accumulation: Accumulation) {

@@ -31,7 +31,7 @@ struct SearchQuery {
   }
 
   /// The score of the texts in the fields, at any depth, above 0 and below 1; `nil` if they do not match, or if the
-  /// caller has left.
+  /// caller has stopped waiting.
   func score(_ fields: Fields, _ work: PipelineWork) -> Double? {
     var texts: [[String]] = []
     Self.collect(.map(fields), into: &texts)

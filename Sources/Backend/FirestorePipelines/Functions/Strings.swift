@@ -245,7 +245,7 @@ struct LikePattern {
     self.steps = steps
   }
 
-  /// Whether the whole text matches; also false once the caller has left.
+  /// Whether the whole text matches; also false once the caller has stopped waiting.
   func matches(_ text: String, _ work: PipelineWork) -> Bool {
     let scalars = Array(text.unicodeScalars)
     var (place, step) = (0, 0)

@@ -32,7 +32,7 @@ final class WebChannels: Sendable {
     var hasTold = false
     var sessions: [String: WebChannel] = [:]
     var sessionsOfAddress: [String: Int] = [:]
-    /// The next turn, while there are sessions.
+    /// The scheduled next turn of all sessions; `nil` without sessions.
     var clock: Scheduled<Void>?
   }
 

@@ -206,7 +206,7 @@ struct Decision: ~Copyable {
 
 /// The counts and reusable buffers that a decision passes to the next decision with the same rules.
 package struct RulesRoom: Sendable {
-  /// The values of the expressions in all decisions that used this room.
+  /// The counted values of the expressions in all decisions that used this object.
   package var coverage = RulesCoverage()
   var memory = FunctionMemory()
   var ends: [Int] = []

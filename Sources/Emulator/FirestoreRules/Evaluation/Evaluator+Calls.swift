@@ -50,8 +50,8 @@ extension Evaluator {
 
   // MARK: Results of earlier requests
 
-  /// - Returns: `nil` if results are not remembered. Results are not remembered while values are reported, because
-  ///   these must be evaluated, or if documents are unknown or may change.
+  /// - Returns: `nil` if the function's result must not be reused. This is the case while values are reported, because
+  ///   all of them must be evaluated, and if documents are unknown or may change.
   private func circumstances(of function: Int) -> FunctionMemory.Circumstances? {
     guard seen == nil, resource.isOfOneDocument, let documents = documents.state else { return nil }
     // A steady function reads only the first variable of the path. Usually this is the database's id.
@@ -113,7 +113,7 @@ extension Evaluator.Resource {
 /// Remembers the results of functions for later requests, as long as nothing can have changed them. Most rules call the
 /// same few functions about the user, such as `isAdmin()`, for each request.
 struct FunctionMemory: Sendable {
-  /// The circumstances that determine the result of a steady function.
+  /// The inputs that determine the result of a function whose result can be reused.
   struct Circumstances {
     let function: Int
     let user: RulesUser?

@@ -58,8 +58,8 @@ extension Evaluator {
     Set(values.map { RuleElement($0, .strict) })
   }
 
-  /// The result of a list method if a query leaves parts of the operands open. The result is known only if the known
-  /// parts decide it.
+  /// The result of a list method if a query does not determine all parts of the operands. The result is known only if
+  /// the known parts determine it.
   private func prove(_ method: Method, _ values: [RuleValue], _ others: [RuleValue]) throws(RuleFailure) -> RuleValue {
     let own = values.filter(\.isKnown)
     let wanted = others.filter(\.isKnown)

@@ -24,7 +24,7 @@ struct Evaluator: ~Copyable {
     case known(RuleEntries)
     /// The data of a query's possible results, as if they had only the fields that the query names.
     case view(RuleEntries, AbsentFields)
-    /// A document that must not be read. It shows which conditions are true or fail without the document.
+    /// A document that must not be read, to find out which conditions are true or fail without it.
     case hidden
   }
 
@@ -32,7 +32,7 @@ struct Evaluator: ~Copyable {
   private let shared: SharedRequest
   var documents: DocumentAccess
   var resource: Resource
-  /// The path of the request; a query can leave segments open.
+  /// The path of the request. A query may not determine all of its segments.
   var path: MatchedPath
   /// The variables of paths.
   var captures: [MatchedPath.Capture]

@@ -49,7 +49,7 @@ struct MatchedPath {
     return (index == 0 ? 0 : ends[index - 1] + 1)..<ends[index]
   }
 
-  /// - Returns: `nil` for a segment that the query leaves open.
+  /// - Returns: `nil` for a segment that the query does not determine.
   private func text(_ place: Int) -> String? {
     switch place {
     case 0: return "databases"
@@ -62,7 +62,7 @@ struct MatchedPath {
     }
   }
 
-  /// - Returns: `nil` for segments that the query leaves open.
+  /// - Returns: `nil` for segments that the query does not determine.
   func value(_ capture: Capture) -> RuleValue? {
     if !capture.isRest { return text(capture.lower).map { .string($0) } }
     var segments: [String] = []

@@ -136,7 +136,7 @@ package final class Credentials: Sendable {
     }
   }
 
-  /// A sentence that tells users what to do if their token was rejected.
+  /// A sentence of advice for users whose token was rejected.
   var remedy: String {
     switch state.withLock({ $0.source }) {
     case .fixed where isEmulatorOwner:

@@ -66,8 +66,7 @@ enum CallFailure {
     }
   }
 
-  /// The advice for a rejection that the choice of backend or credentials causes, not the request; `nil` for other
-  /// rejections.
+  /// The advice for a rejection that is caused by the choice of backend or credentials; `nil` for other rejections.
   private static func remedy(_ status: RPCStatus, _ credentials: Credentials) -> String? {
     switch status.code {
     case .unauthenticated: credentials.remedy
