@@ -4,9 +4,9 @@ package import FirestoreModel
 package import FirestoreRules
 import Synchronization
 
-/// Reads the identity of a caller from the header `authorization`. It contains a token of Firebase Authentication,
-/// which is a JSON Web Token (RFC 7519). Without keys, unsigned tokens are accepted, as in Google's emulator. With
-/// keys, the token must be signed, unexpired and for the project.
+/// Reads the identity of a caller from the header `authorization`. The header contains a token of Firebase
+/// Authentication, which is a JSON Web Token (RFC 7519). Without keys, unsigned tokens are accepted, as in Google's
+/// emulator. With keys, the token must be signed, unexpired and for the project.
 package final class TokenReader: Sendable {
   /// Checks an RS256 signature.
   package struct Keys: Sendable {

@@ -76,7 +76,7 @@ extension HTTP1Bridge {
     speak(in: session)
   }
 
-  /// Sends the proxy's arrays that are next on the back channel. Ends the back channel if the session is over, or if
+  /// Sends the inserted arrays that are next on the back channel. Ends the back channel if the session is over, or if
   /// the client reads the response only after its end.
   func speak(in session: String) {
     guard let exchange, exchange.session == session, exchange.isBack, !exchange.isAnswerOver, !exchange.isOpaque,
@@ -124,20 +124,20 @@ extension HTTP1Bridge {
 struct ProxiedSession {
   /// The proxy's arrays, with their numbers for the client.
   private var own: [ChannelArray] = []
-  /// The server's newest number.
+  /// The number of the server's newest array.
   private var newest = 0
   /// Whether the proxy has ended the session for the client.
   private(set) var isOver = false
 
   var hasOwn: Bool { !own.isEmpty }
 
-  /// Whether the next array for the client is one of the proxy's.
+  /// Whether the next array for the client is one that the proxy inserts.
   /// - Parameter sent: the newest number that was sent to the client.
   func hasDue(after sent: Int) -> Bool {
     own.contains { $0.number > sent && (isOver || $0.number == sent + 1) }
   }
 
-  /// Adds an array after all arrays that the server has sent.
+  /// Inserts an array after all arrays that the server has sent.
   mutating func say(_ content: [UInt8]) {
     own.append(ChannelArray(number: newest + own.count + 1, content: content))
   }
@@ -148,17 +148,17 @@ struct ProxiedSession {
     isOver = true
   }
 
-  /// The newest number that the client may have received.
+  /// The number of the newest array that the client may have received.
   var last: Int { newest + own.count }
 
-  /// Converts a number of the server to the client's number.
+  /// Converts the server's number of an array to the client's number.
   func number(forClient number: Int) -> Int {
     var number = number
     for array in own where array.number <= number { number += 1 }
     return number
   }
 
-  /// Converts a number of the client to the server's number.
+  /// Converts the client's number of an array to the server's number.
   func number(forServer number: Int) -> Int { number - own.count { $0.number <= number } }
 
   /// The arrays to send to the client after the server has sent these arrays.
@@ -175,7 +175,7 @@ struct ProxiedSession {
     return arrays + due(after: &sent)
   }
 
-  /// The proxy's arrays that are next. Once the session is over, these are all of its remaining arrays.
+  /// The inserted arrays that must be sent next. Once the session is over, these are all of its remaining arrays.
   private func due(after sent: inout Int) -> [ChannelArray] {
     var due: [ChannelArray] = []
     for array in own where array.number > sent {

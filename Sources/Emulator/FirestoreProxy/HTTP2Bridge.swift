@@ -10,7 +10,7 @@ import NIOCore
 import TransportSecurity
 
 /// A client's HTTP/2 connection, and the connections to the server that carry its streams. Pieces are forwarded when
-/// they arrive. A side gets credit for more pieces when the other side has taken the earlier ones.
+/// they arrive. A side gets flow-control credit for more pieces when the other side has accepted the earlier ones.
 final class HTTP2Bridge: ProxiedConnection {
   let core: ProxyCore
   private(set) var number = 0
@@ -25,7 +25,7 @@ final class HTTP2Bridge: ProxiedConnection {
   private var heldBytes = 0
   /// The part of `heldBytes` that belongs to complete messages.
   private var waitingBytes = 0
-  /// The streams whose incomplete messages get no more credit until complete messages have been sent.
+  /// The streams whose incomplete messages get no more flow-control credit until complete messages have been sent.
   private var stalled: [BridgedStream] = []
   /// The reason why the proxy broke the connection.
   private var breakage: String?
@@ -94,8 +94,8 @@ final class HTTP2Bridge: ProxiedConnection {
     if waited > 0 { _ = countRequests(of: stream) }
   }
 
-  /// Counts the bytes that a stream holds, and resumes stalled streams when the limits allow more bytes. - Returns:
-  /// whether the stream holds more than before.
+  /// Counts the buffered bytes of a stream, and resumes stalled streams when the limits allow more bytes.
+  /// - Returns: whether the stream has more buffered bytes than before.
   @discardableResult private func countRequests(of stream: BridgedStream) -> Bool {
     let (growth, wait) = (stream.heldBytes - stream.counted.held, stream.waitingBytes - stream.counted.waiting)
     stream.counted = (stream.heldBytes, stream.waitingBytes)

@@ -8,8 +8,8 @@ import FirestoreQuery
 import FirestoreService
 import FirestoreText
 
-/// The clients of a proxy, reconstructed from the messages that pass it: their listeners with the documents that the
-/// server has sent, and their unanswered writes.
+/// The clients of a proxy, reconstructed from the messages that pass through it: their listeners with the documents
+/// that the server has sent, and their unanswered writes.
 ///
 /// Each connection is a client, unless it replaces a connection whose streams have all ended.
 package struct ProxiedClients: Sendable {

@@ -109,7 +109,7 @@ struct DatabaseStates {
 struct CommitGroup {
   private(set) var states: DatabaseStates
   private let collections: CollectionNumbers
-  /// The number of earlier versions that the commits have added to the history, and their cost.
+  /// The number of earlier versions that the commits have added to the history, and their cost in bytes.
   private(set) var historyRows = 0
   private(set) var historyBytes: Int64 = 0
   /// The databases whose states must be stored, because the recorded changes do not determine them.

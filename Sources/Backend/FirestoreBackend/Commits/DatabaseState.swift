@@ -126,11 +126,11 @@ struct Openings: Sendable {
     let start: Int64
   }
 
-  /// The number of stored openings; positions of older openings are unknown.
+  /// The number of openings to store. The positions of clients from older openings are unknown.
   private static let kept = 200
 
   private var known: [Opening] = []
-  /// Whether the last opening belongs to this process.
+  /// Whether the last recorded opening of the data is this process's.
   private(set) var isCurrent = false
 
   static let schema = """
@@ -147,10 +147,10 @@ struct Openings: Sendable {
 
   var isEmpty: Bool { known.isEmpty }
 
-  /// The number of the opening that contains the last commit.
+  /// The number of the opening of the data in which the last commit happened.
   var last: Int64 { known.last?.number ?? 0 }
 
-  /// The last version that an opening shares with the file's history; `nil` for an unknown opening.
+  /// The last version of an opening of the data that is in the file's history; `nil` for an unknown opening.
   /// - Parameter committed: the version of the last commit.
   func end(of number: Int64, committed: Int64) -> Int64? {
     guard let index = known.lastIndex(where: { $0.number == number }) else { return nil }
@@ -163,7 +163,7 @@ struct Openings: Sendable {
     return version <= (index + 1 < known.count ? known[index + 1].start : committed)
   }
 
-  /// Draws a random number for this process's opening and stores it.
+  /// Chooses and stores the random number that identifies this process's opening of the data.
   /// - Parameter start: the version of the previous commit.
   mutating func begin(at start: Int64, database: Int64, _ connection: Connection) throws(StoreError) {
     let number = try connection.integer("SELECT random()") ?? 0

@@ -18,7 +18,7 @@ import FirestoreSQLite
 struct LockWaits {
   /// The transactions whose commits wait, each with the transactions that it waits for.
   private var blockers: [TransactionID: Set<TransactionID>] = [:]
-  /// The calls that wait for the end of a transaction, in order.
+  /// The calls that wait for the end of any transaction, in the order of their arrival.
   private var sleepers: [(number: Int, CheckedContinuation<Void, Never>)] = []
   private var lastNumber = 0
   /// The number of pessimistic transactions that had ended when the calls were last woken.
@@ -30,7 +30,7 @@ struct LockWaits {
 
   mutating func forget(_ id: TransactionID) { blockers[id] = nil }
 
-  /// Forgets the commits of transactions that have ended.
+  /// Removes the waiting commits of transactions that have ended.
   mutating func forget(except open: Set<TransactionID>) { blockers = blockers.filter { open.contains($0.key) } }
 
   /// The transactions of the deadlock that arises if this transaction waits for the others; empty if no deadlock
@@ -85,7 +85,7 @@ extension LocalBackend {
   /// The number of pessimistic transactions that have ended.
   package var lockEndings: Int { transactions.endings }
 
-  /// Waits until another pessimistic transaction has ended, or until the time is over.
+  /// Waits until another pessimistic transaction has ended, or until the timeout has passed.
   package func lockRelease(after endings: Int, within time: Duration) async {
     if transactions.endings != endings { return }
     let number = lockWaits.nextNumber()
