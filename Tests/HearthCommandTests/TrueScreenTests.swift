@@ -12,8 +12,8 @@ import Testing
 @testable import Dashboard
 @testable import DashboardHost
 
-/// Five hunts for what is on the screen and is not so: another process makes known changes, the screen is compared each
-/// tenth of a second. `HEARTH_FULL=1` makes them long.
+/// Hunts for what is on the screen and is not so: another process makes known changes, and the screen is compared with
+/// them each tenth of a second. `HEARTH_FULL=1` makes them long. `NamedUntruthTests` has the faults that were found.
 @Suite(.serialized, .timeLimit(.minutes(30)))
 @MainActor
 struct TrueScreenTests {
@@ -238,13 +238,58 @@ struct TrueScreenTests {
       try await screen.wait(for: "what there is") { $0.collections["nothere"] == nil }
     }
   }
+
+  @Test("A query's result equals the data shortly after any commit, in the query's order")
+  func result() async throws {
+    try await WatchedScreen.run { screen in
+      var random = SeededGenerator(seed: 49)
+      var values: [String: Int] = ["a": 51]
+      /// The results that were right until some time.
+      var past: [(until: ContinuousClock.Instant, rows: [String])] = []
+      func rows() -> [String] {
+        let matching = values.filter { $0.value > 50 }
+        return matching.sorted { ($0.value, $0.key) > ($1.value, $1.key) }.prefix(5).map { "\($0.key) \($0.value)" }
+      }
+      try await screen.others(set("items/a", ["v": 51]))
+      try await screen.wait(for: "the document") { $0.row(of: "a") != nil }
+      screen.press(":")
+      screen.type("listen items where v > 50 order by v desc limit 5")
+      screen.press("enter")
+      try await screen.wait(for: "the listener") { $0.text.contains("◉") }
+      screen.press("1 R")
+      try await screen.wait(for: "the first result") { $0.resultRows == ["a 51"] }
+      var untrue: [String] = []
+      screen.look = { screen in
+        let shown = screen.resultRows
+        let isRight = shown == rows() || past.contains { ContinuousClock.now - $0.until <= Self.patience && $0.rows == shown }
+        if !isRight { untrue.append("\(shown), not \(rows())") }
+      }
+      for _ in 0..<Self.rounds {
+        let id = "d\(Int.random(in: 0..<9, using: &random))"
+        let value = Int.random(in: 0..<3, using: &random) == 0 ? nil : Int.random(in: 40...99, using: &random)
+        try await screen.others(value.map { set("items/\(id)", ["v": .integer(Int64($0))]) } ?? delete("items/\(id)"))
+        past.append((.now, rows()))
+        values[id] = value
+        past.removeAll { ContinuousClock.now - $0.until > Self.patience }
+        try await screen.wait(for: "\(rows())") { $0.resultRows == rows() }
+      }
+      #expect(untrue.isEmpty)
+    }
+  }
 }
 
 extension WatchedScreen {
-  fileprivate var header: Substring { text.prefix { $0 != "\n" } }
+  var header: Substring { text.prefix { $0 != "\n" } }
+
+  /// The rows of the query's result: `a 51`.
+  fileprivate var resultRows: [String] {
+    text.split(separator: "\n").compactMap { row in
+      row.firstMatch(of: #/^│.\s*\d+  ([a-z]\d?) +(\d+) /#).map { "\($0.1) \($0.2)" }
+    }
+  }
 
   /// The row of a document in the tree.
-  fileprivate func row(of id: String) -> String? {
+  func row(of id: String) -> String? {
     text.split(separator: "\n").lazy.compactMap { $0.split(separator: "│").first.map(String.init) }
       .first { $0.contains("▸ \(id) ") }
   }
