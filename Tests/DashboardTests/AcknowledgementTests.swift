@@ -55,7 +55,7 @@ struct AcknowledgementTests {
     driver.state.feed.rows.filter { $0.key == key("cities/Rome") }.suffix(2).map(\.summary)
   }
 
-  @Test("A creation is acknowledged by its number before the status reports it")
+  @Test("A snapshot marks a create as acknowledged before the acknowledgement event")
   func creation() {
     var driver = Driver(Size(width: 120, height: 36))
     driver.client(.status(Scenario.status(0)), at: 0)
@@ -116,7 +116,7 @@ struct AcknowledgementTests {
     #expect(summaries(driver).last == "#1 rejected: not-found")
   }
 
-  @Test("A feed row shows the acknowledgement even if the snapshot does not name it")
+  @Test("A feed row shows the acknowledgement even if the snapshot's causes omit it")
   func acknowledged() {
     var driver = writing()
     driver.client(.writeAcknowledged(BatchID(1), after: .milliseconds(31)), at: 2.05)

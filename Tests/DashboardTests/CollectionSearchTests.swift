@@ -141,7 +141,7 @@ struct CollectionSearchTests {
     #expect(!driver.screen.contains(" before"))
   }
 
-  @Test("A range is checked locally if an equality or prefix is already in the query")
+  @Test("A range is applied locally if the query already has an equality or prefix")
   func parts() throws {
     func filter(_ text: String) throws -> BrowserFilter {
       try #require(BrowserFilter(try RowFilter(text, in: database)))

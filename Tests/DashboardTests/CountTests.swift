@@ -12,7 +12,7 @@ import Testing
 
 /// How many documents a collection has, as the tree says.
 @Suite struct CountTests {
-  @Test("The header shows the code if listing is rejected, and NOT CONNECTED if idle")
+  @Test("The header shows REJECTED for invalid credentials and NOT CONNECTED when idle")
   func refused() {
     for (code, word) in [
       (StatusCode.unauthenticated, "REJECTED: unauthenticated"), (.permissionDenied, "NOT CONNECTED"),
@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test("If listing collections failed, the tree does not say that there are none")
+  @Test("If listing collections failed, the tree does not claim that there are none")
   func unlisted() {
     var driver = Driver(Size(width: 100, height: 30))
     driver.client(.collections(below: .root, []), at: 0)

@@ -74,7 +74,7 @@ struct DecisionTests {
     #expect(driver.effects == [.client(isRedo ? .redo(over: conflict) : .undo(over: conflict))])
   }
 
-  @Test("An undo question lists the affected fields and marks those changed since")
+  @Test("The undo question lists the affected fields and marks those changed since")
   func exactly() {
     let mutation = Mutation(
       key: key("orders/a"), operation: .patch(["population": 111], FieldMask([FieldPath("population")])),
@@ -153,7 +153,7 @@ struct DecisionTests {
     }
   }
 
-  @Test("A write over unseen values marks each such field in feed, overlay and history")
+  @Test("A write over unseen values is marked per field in feed, overlay and history")
   func replaced() {
     var driver = Scenario.online.play(Size(width: 120, height: 36))
     let path = key("orders/9aaPq2Xc")

@@ -30,7 +30,7 @@ struct DeniedTests {
     return driver
   }
 
-  @Test("A denied document says so with the reason instead of loading", arguments: [true, false])
+  @Test("A denied document shows the reason for the denial, not a loading state", arguments: [true, false])
   func reason(_ known: Bool) throws {
     let driver = try denied(known: known)
     let screen = driver.screen

@@ -114,7 +114,7 @@ struct DocumentLabelTests {
     #expect(row.summary == "#5 acknowledged 2.0 s after it was made · deleted")
   }
 
-  @Test("Documents of an acknowledged batch get rows even without listeners")
+  @Test("Documents of an acknowledged batch get feed rows even without listeners")
   func unwatched() {
     var driver = Driver(Self.size)
     var write = pendingWrite(5, .set, "stats/a", at: at(2), .queued)
@@ -130,7 +130,7 @@ struct DocumentLabelTests {
       ])
   }
 
-  @Test("An acknowledgement row gets its delay even if the listener reports first")
+  @Test("An acknowledgement row gets its round-trip time even if the listener is first")
   func lateTime() {
     var driver = listening()
     driver.client(.pendingWrites([pendingWrite(5, .update, "orders/7Qf3xAzP", at: at(2), .inFlight)]), at: 2)

@@ -32,7 +32,7 @@ struct FirstStepsTests {
     #expect(text.contains("hearth --demo"))
   }
 
-  @Test("Commands for another terminal are suggested only if it can reach the data")
+  @Test("Commands for another terminal appear only if that terminal can reach the data")
   func reach() {
     let size = Size(width: 120, height: 36)
     let far = view(emptyPage(size, reach: "--emulator 127.0.0.1:8080").state).text

@@ -80,7 +80,7 @@ struct FocusTests {
     #expect(view(scene.state).text.contains("3 Network"))
   }
 
-  @Test("From 160 columns on, an open document covers no pane on a screen of any height", arguments: [20, 24, 36, 60])
+  @Test("On screens of at least 160 columns, an open document covers no pane", arguments: [20, 24, 36, 60])
   func wide(_ height: Int) {
     let size = Size(width: 160, height: height)
     var scene = Shop.detail(Size(width: 120, height: 36), .unicode)

@@ -294,7 +294,7 @@ struct InsideTests {
     #expect(lines(driver).contains { $0.contains(" all ") && $0.contains("1 204") && $0.contains(" 0 ") })
   }
 
-  @Test("Opening times, first snapshots and queries are compared with their budgets")
+  @Test("The inspection page compares opening, snapshot and query times with budgets")
   func budget() {
     var driver = Self.opened()
     section(.queries, &driver)
@@ -309,7 +309,7 @@ struct InsideTests {
     #expect(lines(driver).contains { $0.contains("to 1 000") && $0.contains("kept") })
   }
 
-  @Test("K restarts the selected stream, but in an attached program only with control")
+  @Test("K restarts the selected stream; in an attached program this requires control")
   func restart() {
     var driver = Self.opened()
     driver.press("K")

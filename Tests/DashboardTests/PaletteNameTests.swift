@@ -101,7 +101,7 @@ struct PaletteNameTests {
     #expect(first("earing", in: driver) == nil)
   }
 
-  @Test("Searching a dialog's command says in which dialog it works")
+  @Test("A search that finds a dialog's command shows which dialog it works in")
   func dialogs() {
     #expect(first("wall-order", in: Scenario.online.play(size))?.title == "wall-order is a command of: Wall")
   }

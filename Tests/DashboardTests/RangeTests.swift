@@ -135,7 +135,7 @@ struct RangeTests {
     #expect(driver.state.rangeCount == nil)
   }
 
-  @Test("Pressing v in other panes shows where ranges work")
+  @Test("Pressing v in other panes reports which rows can be selected as a range")
   func elsewhere() {
     var driver = opened()
     driver.press("4 v")

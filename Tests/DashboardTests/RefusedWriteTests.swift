@@ -8,7 +8,7 @@ import Testing
 @testable import Dashboard
 @testable import DashboardModel
 
-@Suite("From a rejected write to its rule")
+@Suite("The rule that rejected a write")
 struct RefusedWriteTests {
   private static let refusal = RPCStatus(
     .permissionDenied, "Missing or insufficient permissions. false for 'delete' @ L7")

@@ -42,7 +42,7 @@ struct RejectedWritesTests {
     #expect(driver.screen.contains("x drop"))
   }
 
-  @Test("A rejected write has the age at which it was rejected, in the unit of the others")
+  @Test("A rejected write shows its age at rejection, in the same unit as other ages")
   func age() {
     let row = driver().screen.split(separator: "\n").first { $0.contains("#41") && $0.contains("rejected") }
     #expect(row?.contains(" 0:08 ") == true, "\(row ?? "")")
@@ -109,7 +109,7 @@ struct RejectedWritesTests {
     #expect(driver.state.overlay == nil)
   }
 
-  @Test("x drops the selected write after a question, and X drops all")
+  @Test("x drops the selected write after confirmation, and X drops all")
   func drop() {
     var driver = driver()
     driver.press("x enter")
@@ -128,7 +128,7 @@ struct RejectedWritesTests {
     #expect(driver.state.toasts.last?.text == "no write was rejected")
   }
 
-  @Test("Pressing x on marked pending and rejected writes asks one question for both")
+  @Test("Pressing x on marked pending and rejected writes asks for one confirmation")
   func both() {
     var driver = driver()
     driver.press("k space g j space x")
@@ -137,7 +137,7 @@ struct RejectedWritesTests {
     #expect(driver.effects == [.client(.cancelWrite(BatchID(43))), .client(.dropRejected([BatchID(40)]))])
   }
 
-  @Test("A rejection moves a pending write down immediately with a message")
+  @Test("A rejected write moves below the pending writes immediately, with a message")
   func arrives() {
     var driver = driver()
     driver.client(.writeRejected(BatchID(43), denied), at: 20)
@@ -157,7 +157,7 @@ struct RejectedWritesTests {
     #expect(driver.state.toasts.allSatisfy { $0.kind != .error })
   }
 
-  @Test("Sizes have a column if there is room", arguments: [(120, false), (159, false), (250, true)])
+  @Test("The write queue has a size column if the screen is wide enough", arguments: [(120, false), (159, false), (250, true)])
   func sizes(_ width: Int, _ hasColumn: Bool) {
     let driver = driver(Size(width: width, height: 36))
     #expect(driver.screen.contains("1.5 kB") == hasColumn)
@@ -204,7 +204,7 @@ struct SnapshotReasonTests {
     }
   }
 
-  @Test("Many lookups in one snapshot are counted, not listed")
+  @Test("Of many limbo lookups in a snapshot, two are named and the rest counted")
   func lookups() {
     let causes = (0..<5).map { SnapshotCause.limboResolved(key("users/u\($0)")) }
     #expect(SnapshotReasons.text(of: causes, separator: ", ") == "looked up u0, looked up u1, 3 more looked up")

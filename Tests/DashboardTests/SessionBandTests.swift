@@ -32,7 +32,7 @@ struct SessionBandTests {
     #expect(band.shown(columns: 40, at: time(5))?.steps.map(\.events) == [3, 0, 0, 0, 1])
   }
 
-  @Test("An outage fills the band's steps once it ends or another event occurs")
+  @Test("The session band draws an outage only up to the last event until it ends")
   func outage() {
     var band = SessionBand()
     band.note(events: 1, at: time(0))
@@ -46,7 +46,7 @@ struct SessionBandTests {
         == [false, false, true, true, true, true, true, false, false])
   }
 
-  @Test("The band ends with the present while the clock runs, and stands still while idle")
+  @Test("The session band ends at the current time while the clock runs, then stops")
   func running() {
     var scene = Shop.rejected(Size(width: 120, height: 36), .unicode)
     func columns() -> Int {
@@ -73,7 +73,7 @@ struct SessionBandTests {
   }
 
   @Test(
-    "In a long session the band's steps double in length, and no events are lost", arguments: [1, 7, 40, 512, 3000])
+    "In a long session the band's time steps double in length; no events are lost", arguments: [1, 7, 40, 512, 3000])
   func long(_ columns: Int) throws {
     var band = SessionBand()
     for second in stride(from: Int64(0), to: 100_000, by: 37) { band.note(events: 1, at: time(second)) }

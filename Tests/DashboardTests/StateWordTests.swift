@@ -47,7 +47,7 @@ struct StateWordTests {
     #expect(!driver.screen.contains("as of 12:04") && !driver.screen.contains("not asked since"))
   }
 
-  @Test("The header shows a server's silence only while a write waits for its answer")
+  @Test("The header reports an unresponsive server only while a write awaits a response")
   func silence() {
     var driver = opened()
     driver.tick(40)
@@ -62,7 +62,7 @@ struct StateWordTests {
     #expect(driver.screen.contains("ONLINE  rtt 184ms") && driver.screen.contains("⇡1 pending 0:31"))
   }
 
-  @Test("Only changes from outside count as events, not key presses or messages")
+  @Test("Only data changes count as events in the header, not key presses or messages")
   func idle() {
     var driver = opened()
     driver.tick(20)

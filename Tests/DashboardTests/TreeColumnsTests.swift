@@ -125,7 +125,7 @@ struct TreeColumnsTests {
     #expect(!(0..<12).contains { row(driver, $0).contains("+") })
   }
 
-  @Test("A constant field that starts to change becomes the first column, only once")
+  @Test("A constant field that starts to change moves to the first column only once")
   func stability() {
     let documents = Self.ids.enumerated().map { index, id in
       document("orders/\(id)", ["kind": .string(["a", "b"][index % 2]), "name": .string("n\(index)"), "hits": 0])

@@ -16,7 +16,7 @@ extension EndToEndTests.OnPseudoTerminal {
     }
 
     @Test(
-      "Wrong usage exits with 64 and prints one line with the nearest name",
+      "Wrong usage exits with 64 and prints one line with the nearest valid name",
       arguments: [
         ("--dmeo", "--demo"), ("--theme embr", "ember"), ("--theme gruvbox", "gruvbox-dark"),
         ("-e 'wall; offlin 30s'", "column 7: no command is called offlin; did you mean offline?"),
@@ -134,7 +134,7 @@ extension EndToEndTests.InTmux {
       #expect(kept)
     }
 
-    @Test("Invalid JSON is kept for editing, with line and column")
+    @Test("Invalid JSON can be edited again, with the error's line and column")
     func json() async throws {
       let surroundings = try Surroundings()
       try await surroundings.seed("items", ["a0": "seeded"])

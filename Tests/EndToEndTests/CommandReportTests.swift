@@ -44,7 +44,7 @@ extension EndToEndTests.InPipes {
         "\(query.errors)")
     }
 
-    @Test("Every command finds a program's data in the backend folder of its directory")
+    @Test("Every command also finds a program's data in its directory's backend folder")
     func earlierLayout() async throws {
       _ = try await hearth("set", "c/1", "n=1", "--data", path("app/backend"))
       #expect(try await hearth("get", "c", "--data", path("app")).output == "c/1  {\"n\": 1}\n")
@@ -91,7 +91,7 @@ extension EndToEndTests.InPipes {
       #expect(try await hearth("restore", path("b"), "--data", path("new")).status == 0)
     }
 
-    @Test("An empty result names a field or type that no document has")
+    @Test("The message for an empty result names a field or type that no document has")
     func absentFields() async throws {
       _ = try await hearth("set", "o/1", "total=5", "status=open", #"tags=["a"]"#, #"ship={"city":"C1"}"#)
       for (arguments, note) in [

@@ -91,7 +91,7 @@ extension EndToEndTests.InPipes {
       #expect(loose.status == 64 && loose.errors.contains("hearth exec --rules x -- npm test"), "\(loose.errors)")
     }
 
-    @Test("exec reads a commented firebase.json and names its other products once")
+    @Test("exec reads firebase.json with comments and reports its other products once")
     func firebaseProject() async throws {
       let port = try ReservedPort()
       try surroundings.write(
@@ -160,7 +160,7 @@ extension EndToEndTests.InPipes {
       #expect(quiet.errors == "")
     }
 
-    @Test("The Firebase CLI's import and export options work over two runs")
+    @Test("The Firebase CLI's import and export options carry data from one run to the next")
     func exports() async throws {
       let options = ["exec", "--only", "firestore", "--project", "demo-x", "--import=seed", "--export-on-exit", "--"]
       for number in 1...2 {
@@ -235,7 +235,7 @@ extension EndToEndTests.InPipes {
       #expect(try await hearth("get", "mine/a").status == (mayReset ? 4 : 0))
     }
 
-    @Test("The local database is protected under each of its paths")
+    @Test("The local database is protected from clearing under every spelling of its path")
     func folders() async throws {
       let own = try await ServeProcess(surroundings, ["--data", surroundings.folder.path + "/own"])
       #expect(try await curl("-X", "POST", "http://\(own.address)/reset").hasSuffix(" 200"))

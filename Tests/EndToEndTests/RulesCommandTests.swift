@@ -181,7 +181,7 @@ extension EndToEndTests.InPipes {
       -----END PUBLIC KEY-----
       """
 
-    @Test("Secrets that others can read and keys that others can write are rejected")
+    @Test("Secrets that other users can read and keys that others can write are rejected")
     func weakAccess() async throws {
       let surroundings = try Surroundings()
       let path = surroundings.folder.path

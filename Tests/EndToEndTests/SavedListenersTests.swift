@@ -52,7 +52,7 @@ extension EndToEndTests.InTmux {
       try await quit(third)
     }
 
-    @Test("Listeners from a file open at the start, and errors in the file name their line")
+    @Test("Listeners from a file open at the start, and errors in it are reported by line")
     func file() async throws {
       let surroundings = try await filled()
       try surroundings.write(

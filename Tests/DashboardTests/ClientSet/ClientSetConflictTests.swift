@@ -63,7 +63,7 @@ struct ClientSetConflictTests {
     #expect(told(driver, "bob").count == 1, "once")
   }
 
-  @Test("A value written by an outside client is not a conflict between these clients")
+  @Test("An outside client's write is not reported as a conflict between these clients")
   func outside() {
     var driver = ClientSetDriver.shared()
     driver.tell("one", applied(3, update(1), at: 10), at: 10)
@@ -72,7 +72,7 @@ struct ClientSetConflictTests {
     #expect(driver.state("bob").feed.rows.contains { $0.kind == .conflict }, "bob's own row tells it all the same")
   }
 
-  @Test("Later writes and writes to other documents do not count as a conflict")
+  @Test("Later writes and writes to other documents are not reported as a conflict")
   func unrelated() {
     var driver = ClientSetDriver.shared()
     driver.tell("one", applied(3, update(1), at: 15), at: 15)
@@ -105,7 +105,7 @@ struct ClientSetConflictTests {
     #expect(told(driver, "one") == ["conflict: bob's write was rejected, not-found, 3.0 s after #3 had deleted it"])
   }
 
-  @Test("A create that lost a race is a conflict, and other rejections are not")
+  @Test("A create that lost a race is reported as a conflict; other rejections are not")
   func refusedOthers() {
     let create = Mutation(key: key("cities/SF"), operation: .set(["population": 1]), precondition: .exists(false))
     var driver = ClientSetDriver.shared()

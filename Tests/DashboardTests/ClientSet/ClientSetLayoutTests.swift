@@ -13,7 +13,7 @@ import Testing
 @Suite("Layout of several clients")
 struct ClientSetLayoutTests {
   @Test(
-    "Two clients are side by side from 160 columns and stacked below that",
+    "Two clients are side by side from 160 columns and stacked on narrower screens",
     arguments: [
       (200, 60, [Rect(x: 0, y: 1, width: 99, height: 59), Rect(x: 100, y: 1, width: 100, height: 59)]),
       (160, 48, [Rect(x: 0, y: 1, width: 79, height: 47), Rect(x: 80, y: 1, width: 80, height: 47)]),
@@ -79,7 +79,7 @@ struct ClientSetLayoutTests {
   }
 
   @Test(
-    "Every row fills the screen, and the first row names the clients and the focus",
+    "Every row fills the width, and the first row names all clients and the focus",
     arguments: [1, 2, 3])
   func screens(_ others: Int) {
     let names = ["bob", "carl", "dora"].prefix(others)

@@ -113,7 +113,7 @@ struct FieldEditorTests {
     #expect(Self.sent(&driver)?.fields["fresh"] == .string("TRUE"))
   }
 
-  @Test("Enter on a value moves to the next row, and after a new field adds another field")
+  @Test("Enter on a value moves to the next row, and after a new field adds another")
   func goingOn() {
     var driver = Self.opened(at: ["count"])
     driver.press("enter ctrl-u")

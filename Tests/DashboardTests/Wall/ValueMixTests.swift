@@ -20,7 +20,7 @@ struct ValueMixTests {
   }
 
   @Test(
-    "The wall's value counts match the existing documents after any changes", arguments: 1...6 as ClosedRange<UInt64>)
+    "The wall's counts of field values match the documents after any changes", arguments: 1...6 as ClosedRange<UInt64>)
   func counts(_ seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let listener = ListenerTag(1)

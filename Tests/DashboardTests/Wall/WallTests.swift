@@ -45,7 +45,7 @@ struct WallTests {
     driver.screen.split(separator: "\n").first { $0.contains(" \(name) ") }.map(String.init) ?? ""
   }
 
-  @Test("Seconds before the start and without a round trip are blank")
+  @Test("The wall's seconds before the start and without a round trip are blank")
   func blanks() throws {
     var (driver, tags) = driver(1)
     driver.client(snapshot(tags[0], [change("c0/a")], count: 7), at: 5)
@@ -63,7 +63,7 @@ struct WallTests {
     #expect(graph("rtt ms").filter { $0 != " " }.count == 1, "\(graph("rtt ms"))")
   }
 
-  @Test("The bars of a row have one scale, whatever the lengths of the names")
+  @Test("The bars in a row share one scale, whatever the lengths of the names")
   func comparableBars() {
     let mix = ValueMix.Shown(
       field: "status",
