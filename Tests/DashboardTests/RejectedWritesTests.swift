@@ -157,7 +157,9 @@ struct RejectedWritesTests {
     #expect(driver.state.toasts.allSatisfy { $0.kind != .error })
   }
 
-  @Test("The write queue has a size column if the screen is wide enough", arguments: [(120, false), (159, false), (250, true)])
+  @Test(
+    "The write queue has a size column if the screen is wide enough",
+    arguments: [(120, false), (159, false), (250, true)])
   func sizes(_ width: Int, _ hasColumn: Bool) {
     let driver = driver(Size(width: width, height: 36))
     #expect(driver.screen.contains("1.5 kB") == hasColumn)

@@ -150,7 +150,7 @@ struct AccessTests {
     try await world.alice.set("c/missing", ["owner": .string("alice"), "n": .integer(1)])
   }
 
-  @Test("A query's filters must satisfy the rules, and listing needs an administrator")
+  @Test("Queries must satisfy the rules; listing ids and BatchWrite need an administrator")
   func queries() async throws {
     let world = try World()
     try await world.owner.set("c/a", ["open": .boolean(true)])
@@ -193,7 +193,7 @@ struct AccessTests {
   }
 
   @Test(
-    "A write's precondition decides between create and update, whatever is stored",
+    "A write's precondition makes it a create or an update, whatever is stored",
     arguments: [
       (true, false, false, StatusCode.alreadyExists), (false, true, false, .permissionDenied),
       (false, true, true, .ok), (true, false, true, .permissionDenied),

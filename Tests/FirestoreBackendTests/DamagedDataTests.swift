@@ -253,7 +253,7 @@ import Testing
     #expect(try await new.read("c/new")["v"] == 1)
   }
 
-  @Test("A private copy can be read after its folder is deleted, and rejects commits")
+  @Test("A private copy of the data can be read after its folder is deleted; commits fail")
   func privateCopy() async throws {
     let folder = TemporaryFolder()
     do { try await makeBackend(.directory(folder.path)).commit(set("c/a", ["v": 1])) }

@@ -122,7 +122,7 @@ import Testing
     #expect(filter.unchangedNames == expected.bits)
   }
 
-  @Test("A resume with a wrong expected count gets a filter, without names if it is 0")
+  @Test("A resume with a wrong expected count gets a filter, without names if it was 0")
   func wrongCount() async throws {
     let backend = try makeBackend()
     try await backend.commit(set("c/a", [:]), set("c/b", [:]))
@@ -175,7 +175,7 @@ import Testing
     #expect(resumed.client.paths(2) == ["c/second"])
   }
 
-  @Test("A target can resume from a read time as from a token")
+  @Test("A target can resume from a read time instead of a token")
   func readTime() async throws {
     let backend = try makeBackend()
     let time = try await backend.commit(set("c/a", [:])).commitTime

@@ -124,7 +124,7 @@ import Testing
     await #expect(throws: RPCStatus.self) { try await watch.add(-1, query("d")) }
   }
 
-  @Test("Commits a slow client has not read are merged into the newest state")
+  @Test("Commits that a slow client has not read are merged into the newest state")
   func merging() async throws {
     let backend = try makeBackend()
     try await backend.commit(set("c/a", ["n": 0]))

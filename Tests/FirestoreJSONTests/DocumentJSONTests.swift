@@ -141,7 +141,7 @@ struct DocumentJSONTests {
     }
   }
 
-  @Test("Documents are written with sorted names, two-space indents and one-line types")
+  @Test("Written documents have sorted names, two-space indents and one-line typed values")
   func pretty() {
     let fields: Fields = [
       "b": .array([.integer(1), .map([:])]), "a": .double(1), "é": .geoPoint(GeoPoint(latitude: 1, longitude: -2.5)),

@@ -134,7 +134,7 @@ struct GarbageCollectionRunTests {
     #expect(violations == [])
   }
 
-  @Test("A target collected while it is requested again starts from scratch", arguments: Storage.allCases)
+  @Test("A target requested again during its collection gets a new id and no resume token", arguments: Storage.allCases)
   func relisten(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try filled(place)

@@ -108,7 +108,7 @@ struct IndexTests {
     #expect(found.sorted() == Array(wanted))
   }
 
-  @Test("A condition and an order share one index, and a cursor starts inside it")
+  @Test("A filter and an order share one index, and a cursor starts inside that index")
   func composite() throws {
     var store = try Place(.memory).open()
     try store.setIndexes([try index(ascending("state"), descending("population"))])
@@ -232,7 +232,7 @@ struct IndexTests {
     #expect(rest.isEmpty)
   }
 
-  @Test("A failed change leaves indexes and documents as they were")
+  @Test("A failed configuration change leaves indexes and documents unchanged")
   func undone() throws {
     var store = try Place(.memory).open()
     try store.setIndexes([try index(ascending("state"))])

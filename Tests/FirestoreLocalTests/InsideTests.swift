@@ -194,7 +194,7 @@ struct InsideTests {
     try close(store)
   }
 
-  @Test("Eviction candidates are listed by last use, first results and then documents")
+  @Test("Eviction candidates are listed by last use: query results first, then documents")
   func victims() throws {
     var store = try Place(.memory).open()
     _ = try store.apply(event(at: 4, [doc("loose/a", at: 4), doc("loose/b", at: 4)]))

@@ -91,7 +91,7 @@ struct RejectedWriteTests {
     }
   }
 
-  @Test("A new write and the drop of the rejected one it replaces are atomic")
+  @Test("A new write replaces a rejected write atomically")
   func resent() throws {
     var store = try Place(.memory).open()
     let batch = try store.write([set("rooms/a", ["x": .integer(1)])], at: now).batchID

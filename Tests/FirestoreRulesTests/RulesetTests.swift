@@ -47,7 +47,7 @@ struct RulesetTests {
     }
   }
 
-  @Test("A verdict has the values of debug() with their lines, once for each call")
+  @Test("A verdict reports the values of debug() with their lines, once for each call")
   func debug() throws {
     let ruleset = try Self.compile(
       """

@@ -60,7 +60,7 @@ import Testing
     #expect(!connection.channel.isActive)
   }
 
-  @Test("An idle connection gets GOAWAY after ten minutes, and closes without an answer")
+  @Test("An idle connection gets GOAWAY after 10 min and closes if its PING is unanswered")
   func idle() throws {
     try begin(1)
     loop.advanceTime(by: .hours(1))

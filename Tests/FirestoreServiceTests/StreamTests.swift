@@ -116,7 +116,7 @@ struct StreamTests {
     }
   }
 
-  @Test("A target of several documents receives messages for exactly these documents")
+  @Test("A documents target receives messages for exactly its documents")
   func severalDocuments() async throws {
     let service = try makeService()
     try await service.set("c/a", [:])
@@ -174,7 +174,7 @@ struct StreamTests {
     }
   }
 
-  @Test("A target id in use ends the stream as invalid")
+  @Test("A target id in use ends the stream with invalid-argument")
   func idInUse() async throws {
     let service = try makeService()
     let conversation = Conversation()

@@ -48,7 +48,7 @@ struct SocketTests {
     #expect(try await first.datastore(for: database).count("c/a") == .integer(1))
   }
 
-  @Test("A file in the socket's place is kept, and the data is not shared, with a notice")
+  @Test("A file in place of the socket is kept, and a notice says that data is not shared")
   func inTheWay() async throws {
     let folder = try Folder()
     try Data("mine".utf8).write(to: URL(filePath: folder.socket))
@@ -192,7 +192,7 @@ struct SocketTests {
     withExtendedLifetime(lock) {}
   }
 
-  @Test("A protocol line reads back unchanged for any program name")
+  @Test("A protocol line round-trips for any program name")
   func lines() {
     let member = DataMember(process: 7, name: "a b\tc\nd\u{1B}[31m")
     let plain = DataMember(process: 7, name: "a bcd[31m")

@@ -107,7 +107,7 @@ import Testing
     #expect(delay >= .seconds(30))
   }
 
-  @Test("S8: A stream does not open for an abandoned epoch")
+  @Test("S8: A stream does not open for an abandoned stream epoch")
   func oldEpoch() {
     var stream = ClientStream()
     var generator = CountingGenerator()

@@ -43,7 +43,7 @@ private func document(_ path: String, _ fields: Fields) -> Document {
         + #""first": "c/0"}, {"type": "string", "count": 1, "first": "c/41"}]}"#)
   }
 
-  @Test("A field that the first document lacks is reported as missing there")
+  @Test("A field that the first document lacks is reported as missing in that document")
   func firstWithout() {
     var census = FieldCensus()
     census.add(document("c/0", [:]))
@@ -58,7 +58,7 @@ private func document(_ path: String, _ fields: Fields) -> Document {
     #expect(FieldCensus.rate(3, of: 3) == "100 %")
   }
 
-  @Test("Subcollections with one id are counted together, largest first")
+  @Test("Subcollections with the same id are counted together, largest first")
   func stats() {
     var census = CollectionCensus()
     census.add(document("c/a", ["n": 1]))

@@ -60,7 +60,7 @@ struct ConflictTests {
     #expect(replaced(counting, theirs: theirs) == [])
   }
 
-  @Test("The deletion of an open document is tracked to its end without a listener")
+  @Test("An open document's deletion is tracked until acknowledged, without a listener")
   func deletion() async throws {
     try await BridgeHarness.run { test in
       try await test.others(set("orders/a", ["n": 1]))
@@ -127,7 +127,7 @@ struct ConflictTests {
     #expect(try Self.status(edited, now: ["status": "mine", "total": 1]) == .beside([FieldPath("status")]))
   }
 
-  @Test("Editing remotely changed fields shows both versions, and each answer works")
+  @Test("Editing remotely changed fields shows both versions, and each answer is correct")
   func disputed() throws {
     let edited = "{\"status\": \"mine\", \"total\": 5, \"note\": \"n\"}"
     let now: Fields = ["status": "theirs", "total": 1, "extra": true]

@@ -109,7 +109,7 @@ import Testing
     #expect(failure?.status == .configuration && failure?.message == text)
   }
 
-  @Test("If the file is not valid TOML, all connections are off, as one may be read-only")
+  @Test("An invalid TOML file disables all connections, because one may be read-only")
   func broken() {
     let file = file("[prod]\ncloud = true\nreadonly = yes please\n")
     #expect(file.connections == [] && file.problems.first?.text.hasPrefix("connections.toml:3: ") == true)

@@ -56,7 +56,7 @@ struct DecisionsTests {
   }
 
   @Test(
-    "Only a local emulator without TLS is asked for an attached program's decisions",
+    "Only a local emulator without TLS is queried for an attached program's decisions",
     arguments: [
       (InspectionGreeting.BackendKind.emulator, "127.0.0.1:8080", false, true), (.emulator, "localhost:9", false, true),
       (.emulator, "127.0.0.1:8080", true, false), (.emulator, "10.0.0.1:8080", false, false),

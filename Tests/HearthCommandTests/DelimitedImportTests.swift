@@ -75,7 +75,7 @@ import Testing
     #expect(doubles.first?.operation == .set(["v": .double(1e30)]))
   }
 
-  @Test("Rows do not depend on chunks, quotes keep line breaks, blank lines are skipped")
+  @Test("Chunks do not change rows, quotes keep line breaks, and blank lines are skipped")
   func splitting() throws {
     let text = "\u{feff}a,b\r\n\"x\ny\",\"\"\"q\"\"\"\n\n5\" disk,z"
     for chunk in [1, 2, 3, 1000] {

@@ -22,7 +22,7 @@ import Testing
         + #"{"fieldPath": "b", "order": "DESCENDING"}]}"#)
   }
 
-  @Test("A backup keeps vector dimensions and a trailing name in the other direction")
+  @Test("A backup keeps vector dimensions and a trailing name with the opposite direction")
   func other() throws {
     let turned = try index(
       #"{"fieldPath": "a", "order": "ASCENDING"}, {"fieldPath": "__name__", "order": "DESCENDING"}"#)

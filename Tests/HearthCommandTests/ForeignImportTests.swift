@@ -175,7 +175,7 @@ struct ForeignImportTests {
   }
 
   @Test(
-    "A file that cannot be imported is identified, with a command that works",
+    "A file that cannot be imported is identified, and a working command suggested",
     arguments: [
       (#"{"u1": {"n": 1}}"#, "in.json", nil, "documents by id (u1)", "in.json --into COLLECTION"),
       (#"{"name": "Ada", "n": 1}"#, "in.json", nil, "is one document (name, n)", "hearth set COLLECTION/ID - <"),

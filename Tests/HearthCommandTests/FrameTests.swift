@@ -102,7 +102,7 @@ struct FrameTests {
     #expect(back.contains("● ONLINE") && back.contains("⇡0"), "\(back)")
   }
 
-  @Test("Every size has a picture with valid markup for any text", arguments: [1, 4, 24, 60, 200])
+  @Test("A picture of any size and text is well-formed SVG", arguments: [1, 4, 24, 60, 200])
   func sizes(width: Int) throws {
     for height in [1, 3, 12, 60] {
       let picture = Picture(name: "", size: Size(width: width, height: height), scene: .document)

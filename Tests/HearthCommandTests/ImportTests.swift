@@ -274,7 +274,7 @@ struct RenamedImportTests {
 }
 
 @Suite struct TransferProgressTests {
-  @Test("Import progress shows documents, rate, share and remaining time")
+  @Test("Import progress shows documents, rate, percentage and remaining time")
   func line() {
     #expect(TransferProgress.line(500, fraction: 0.25, after: .seconds(2)) == "500 documents, 250/s, 25 %, 0:06 left")
     #expect(TransferProgress.line(1, fraction: nil, after: .seconds(1)) == "1 document, 1/s")

@@ -308,7 +308,7 @@ struct InspectionTests {
     await program.client.terminate()
   }
 
-  @Test("Listing programs removes leftovers of ended ones and names unresponsive ones")
+  @Test("Listing programs removes files of ended programs and names unresponsive ones")
   func list() async throws {
     let program = try Program()
     // No process has the number: it is above what the system gives.
@@ -356,7 +356,7 @@ struct InspectionTests {
     await program.client.terminate()
   }
 
-  @Test("A folder that others can use is rejected by client and watcher, with advice")
+  @Test("A folder that other users can access is rejected by client and watcher")
   func folder() throws {
     let folder = InspectionFolder(path: NSTemporaryDirectory() + "/hi-\(UUID().uuidString.prefix(8))")
     #expect(mkdir(folder.path, 0o755) == 0 && chmod(folder.path, 0o777) == 0)

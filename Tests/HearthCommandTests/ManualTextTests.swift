@@ -13,7 +13,7 @@ struct ManualTextTests {
 
   private func lines(_ source: String) -> [String] { plain.lines(of: source).map(\.text) }
 
-  @Test("Manual paragraphs wrap at words, list items hang, and code is unchanged")
+  @Test("Manual paragraphs wrap at words, list items are indented, and code is unchanged")
   func prose() {
     #expect(
       lines(
@@ -74,7 +74,7 @@ struct ManualTextTests {
     }
   }
 
-  @Test("Each manual topic is a page, completes by name and is listed in the help")
+  @Test("Each manual topic has a page, is completed by name and is listed in the help")
   func topics() async throws {
     #expect(ManualPage.asked(["help", "queries"])?.title == "Queries, values, orders, durations")
     #expect(ManualPage.asked(["help"]) == nil && ManualPage.asked(["help", "theme", "check"]) == nil)

@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  @Test("A read as of its start time sees that moment, even after hours without commits")
+  @Test("A read as of its start returns that version, even hours after the last commit")
   func beginning() async throws {
     let clock = TestClock(seconds: 1_700_000_000)
     let datastore = try clock.datastore()
@@ -132,7 +132,7 @@ import Testing
     #expect(try await datastore.lookup([key("c/1")], .names).first?.data?.fields == [:])
   }
 
-  @Test("A moment is a time, a day, an age or now, in microseconds")
+  @Test("A moment can be a time, a day, an age or now, in microseconds")
   func moments() throws {
     let now = Timestamp(seconds: 1000, nanoseconds: 123_456_789)
     func parse(_ text: String) -> Timestamp? { try? MomentText.parse(text, now: now) }

@@ -37,7 +37,7 @@ import Testing
     #expect((past.database, past.path) == (database, path))
   }
 
-  @Test("A folder or emulator uses the options' project, and Cloud Firestore its own")
+  @Test("A folder or emulator given as a place uses the options' project and database")
   func databases() throws {
     func name(_ text: String) throws -> String { try NamedPlace(text, in: here).locations.name }
     #expect(try name("cities") == "p/d in /here")

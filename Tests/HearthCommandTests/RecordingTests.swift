@@ -268,7 +268,7 @@ struct RecordingTests {
     #expect(try String(contentsOfFile: path, encoding: .utf8) == "end: anew\n")
   }
 
-  @Test("At its limit a recording ends with a complete line that says so")
+  @Test("At its size limit a recording ends with a complete line that says so")
   func limit() async throws {
     let path = recording.path
     let sink = try Self.sink(path, limit: 4096)

@@ -51,7 +51,7 @@ struct ShotTests {
     #expect(shot.text(of: view(session.live), as: .ansi).contains("38;2;"))
   }
 
-  @Test("A part of a session ends at the present, wherever the part starts")
+  @Test("Every excerpt of a session ends with the current screen")
   func parts() {
     let (session, start) = session(seconds: 60)
     for second in [0, 20, 59] {
@@ -60,7 +60,7 @@ struct ShotTests {
     }
   }
 
-  @Test("A screenshot cast has only the last seconds and ends with the present")
+  @Test("A screenshot cast has only the last seconds and ends with the current screen")
   func cast() throws {
     let (session, start) = session(seconds: 90)
     let now = start.advanced(seconds: 89)

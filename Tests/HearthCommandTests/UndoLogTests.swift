@@ -31,7 +31,7 @@ import Testing
         == Mutation(key: orders, operation: .set(["n": 1]), precondition: .exists(false)))
   }
 
-  @Test("Undo reverses an increment so that other increments remain")
+  @Test("Undo reverses an increment and keeps other increments")
   func increments() throws {
     let counted = change(
       .fields(["n": 1]), .fields(["n": 3]), [FieldTransform(path: FieldPath("n"), operation: .increment(2))])

@@ -163,7 +163,7 @@ import Testing
     }
   }
 
-  @Test("The fault down makes one type of call or all calls unavailable until up")
+  @Test("The fault 'down' makes one type of call or all calls unavailable until 'up'")
   func down() async throws {
     try await served { proxy, endpoint in
       let datastore = World(at: endpoint).datastore()

@@ -161,7 +161,7 @@ extension PainterTests {
       #expect(steps.allSatisfy { $0 <= 40 } && steps.contains { $0 > 0 }, "\(steps)")
     }
 
-    @Test("On a slow line an event costs at most 130 bytes and a minute of ages 720")
+    @Test("On a slow connection an event costs at most 130 bytes and a minute of ages 720")
     mutating func slowLine() {
       defer { painter.close() }
       apply(.link(isSlow: true, at: now))
@@ -290,7 +290,7 @@ extension PainterTests {
       #expect(counts.values.allSatisfy { (1...1_400).contains($0) }, "\(counts)")
     }
 
-    @Test("A changed document in the tree costs at most 120 bytes, and so does its fading")
+    @Test("A changed document in the tree costs at most 120 bytes, and so does its fade-out")
     mutating func change() {
       defer { painter.close() }
       // A field that never differed gets its column first.

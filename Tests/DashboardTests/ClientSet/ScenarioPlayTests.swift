@@ -176,7 +176,9 @@ import Testing
       ])
   }
 
-  @Test("The scenario's sentence is shown in full and wraps onto more rows if needed", arguments: [(200, 60), (120, 36), (80, 24)])
+  @Test(
+    "The scenario's sentence is shown in full and wraps onto more rows if needed",
+    arguments: [(200, 60), (120, 36), (80, 24)])
   func sentence(_ width: Int, _ height: Int) {
     let clientSet = clientSet(Size(width: width, height: height), play: play(Self.sentence))
     let strip = rows(clientSet)

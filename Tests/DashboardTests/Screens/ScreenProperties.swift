@@ -27,7 +27,8 @@ struct ScreenProperties {
     TestSize.share(14, of: sizes, from: Situation.allCases.firstIndex(of: situation) ?? 0)
   }
 
-  @Test("Rows fill the screen; the first shows connection, pending writes and event rate", arguments: Situation.allCases)
+  @Test(
+    "Rows fill the screen; the first shows connection, pending writes and event rate", arguments: Situation.allCases)
   func rows(_ situation: Situation) {
     for size in Self.sizes(of: situation) {
       let state = resized(situation, to: size)

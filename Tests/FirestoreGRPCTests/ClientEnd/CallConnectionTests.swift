@@ -37,7 +37,7 @@ struct CallConnectionTests {
     #expect(frames[2].headers.first(name: ":path") == "/google.firestore.v1.Firestore/RunQuery")
   }
 
-  @Test("Data written during one turn of the event loop is sent together")
+  @Test("Data written during one event-loop turn is sent together")
   func gathering() throws {
     let peer = try HandmadePeer()
     _ = try peer.frames()
