@@ -19,7 +19,7 @@ import Testing
     return record
   }
 
-  @Test("A benchmark record has one line per entry, oldest first, and reads back")
+  @Test("A benchmark record has one line per entry, oldest first, and round-trips")
   func history() throws {
     try record([line("write", "patch", seconds: 0.002, floor: 0.001)], commit: "first").write(to: path)
     try record([line("write", "patch", seconds: 0.003, floor: 0.001)], commit: "second").write(to: path)

@@ -31,7 +31,7 @@ import Testing
     #expect(curve.fastSteps.isEmpty)
   }
 
-  @Test("Listeners and pending writes get separate curves at the largest document count")
+  @Test("Listeners and pending writes get separate growth curves at the largest size")
   func dimensions() throws {
     let lines = Self.sizes.flatMap { size in
       [1, 100].map {

@@ -28,7 +28,7 @@ struct AttachedTests {
     #expect(driver(control: true).screen.contains("of shop 4711, watched and controlled"))
   }
 
-  @Test("Commands that would change the program explain why they do nothing")
+  @Test("Commands that would change the attached program explain why they do nothing")
   func refusals() {
     var driver = driver()
     let program = driver.state.configuration.attached!
@@ -51,7 +51,7 @@ struct AttachedTests {
     #expect(driver.state.permitted(effects, by: program) == [.client(.listCollections(below: .root))])
   }
 
-  @Test("With control of a program, keys switch its network and cancel its pending writes")
+  @Test("With control of a program, o switches its network and F opens the fault menu")
   func control() {
     var driver = driver(control: true)
     driver.press("o")
@@ -104,7 +104,7 @@ struct AttachedTests {
     #expect(driver.state.listeners[0].count == 77)
   }
 
-  @Test("A listener that the program stops disappears, but its feed rows remain")
+  @Test("A stopped listener of the program disappears, but its feed rows remain")
   func stopped() {
     var driver = driver()
     let listener = driver.state.listeners[0]

@@ -57,7 +57,7 @@ struct BookmarkTests {
     #expect(driver.screen.contains("is gone"))
   }
 
-  @Test("Short bytes and vectors fit on one line, and w shows longer values in full")
+  @Test("Short byte values and vectors fit on one line, and w shows longer values in full")
   func readable() {
     var driver = Driver(Size(width: 100, height: 40))
     driver.client(.collections(below: .root, ["files"]), at: 0)

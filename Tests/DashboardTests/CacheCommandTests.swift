@@ -69,7 +69,7 @@ struct CacheCommandTests {
     #expect(retained(driver).map(\.target) == pinned)
   }
 
-  @Test("The command evict takes a path or the selection, and asks first while offline")
+  @Test("The command evict takes a path or the selection and needs confirmation offline")
   func evict() {
     var driver = driver("1 g j j")
     run("evict", &driver)
@@ -88,7 +88,7 @@ struct CacheCommandTests {
     #expect(driver.effects == [.client(.evict(.path(ResourcePath("users"))))])
   }
 
-  @Test("'evict older than' removes documents by age, below a path or in the whole cache")
+  @Test("'evict older than' evicts documents by age, below a path or in the whole cache")
   func older() {
     var driver = driver("1 g j j")
     run("evict orders older than 2h", &driver)

@@ -98,7 +98,7 @@ import Testing
     #expect(driver.screen.contains("40 docs"))
   }
 
-  @Test("A listener's count wins over a collection count that arrives later")
+  @Test("A listener's count takes precedence over a collection count that arrives later")
   func listenedFirst() {
     var driver = Driver()
     driver.client(.status(Scenario.status(0)), at: 0)
@@ -193,7 +193,7 @@ import Testing
     #expect(driver.screen.contains("4 docs"))
   }
 
-  @Test("A change reported by a partial or group listener recounts the folded collection")
+  @Test("A change in a limited or group listener recounts the folded collection")
   func partialListeners() {
     for query in [
       Query(path: ResourcePath("orders"), limit: 2),

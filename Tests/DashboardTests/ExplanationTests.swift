@@ -49,7 +49,7 @@ struct ExplanationTests {
     }
   }
 
-  @Test("The explain page says so next to the action if no index would help the query")
+  @Test("The explain page says so if no index would help the query")
   func nothingHelps() {
     var (driver, query) = opened()
     let whole = QueryExplanation(

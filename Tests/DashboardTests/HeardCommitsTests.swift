@@ -236,7 +236,7 @@ import Testing
     #expect(beside("nothere", driver) == "no row")
   }
 
-  @Test("Import and export commands take a file and create no document")
+  @Test("Import and export commands take a file name and create no document")
   func transfers() {
     for (typed, request) in [
       ("import ~/b.jsonl", .importing(file: "~/b.jsonl", into: nil)),

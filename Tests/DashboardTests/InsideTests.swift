@@ -98,7 +98,7 @@ struct InsideTests {
 
   private func asks(_ driver: Driver) -> Int { driver.effects.count { $0 == .client(.lookInside) } }
 
-  @Test("The inspection page queries the client once a second, one request at a time")
+  @Test("The inspection page queries the client every second, with one request at a time")
   func live() {
     var driver = Self.opened(answered: false)
     #expect(asks(driver) == 1 && driver.screen.contains("asking the client"))

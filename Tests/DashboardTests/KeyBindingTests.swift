@@ -66,7 +66,7 @@ struct KeyBindingTests {
     #expect(problems == [])
   }
 
-  @Test("A conflicting key is rejected with its line, and the other keys are accepted")
+  @Test("A conflicting key is rejected with its line number, and other keys are accepted")
   func conflicts() {
     let (keymap, problems) = remapped(
       KeyBinding("edit", ["p"], line: 4), KeyBinding("zoom", ["Z"], line: 5), KeyBinding("unzoom", ["Z"], line: 6))

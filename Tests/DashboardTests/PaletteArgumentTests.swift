@@ -60,7 +60,7 @@ struct PaletteArgumentTests {
   }
 
   @Test(
-    "Each command runs with its argument",
+    "Each palette command runs with its argument",
     arguments: [
       ("theme nord", Effect.terminal(.setTheme("nord"))),
       ("go orders/4hT0q9Lm", .client(.openDetail(key("orders/4hT0q9Lm")))),
@@ -126,7 +126,7 @@ struct PaletteArgumentTests {
     #expect(!typed("latency ").screen.contains("^"))
   }
 
-  @Test("A number without a unit means seconds")
+  @Test("A duration without a unit is in seconds")
   func seconds() {
     #expect(typed("offline 30").screen.contains("online again after 30 s"))
   }
@@ -206,7 +206,7 @@ struct PaletteArgumentTests {
     #expect(driver.state.overlay?.field?.text == "x")
   }
 
-  @Test("The history keeps 100 unique commands across restarts, newest last")
+  @Test("The palette history keeps 100 unique commands across restarts, newest last")
   func kept() {
     var driver = Scenario.online.play(size)
     for count in 1...104 {

@@ -31,7 +31,7 @@ struct RejectedWritesTests {
     return driver
   }
 
-  @Test("Rejected writes are listed below pending ones with their errors")
+  @Test("Rejected writes are listed below pending writes with their errors")
   func shown() {
     let driver = driver()
     #expect(driver.state.writes.rows.map(\.batch.rawValue) == [42, 43, 44, 40, 41])
@@ -62,7 +62,7 @@ struct RejectedWritesTests {
     #expect(driver.screen.contains("listener ended: permission-denied: 'cr"), "\(driver.screen)")
   }
 
-  @Test("r resends the selected write, or all marked ones")
+  @Test("r resends the selected rejected write, or all marked ones")
   func resend() {
     var driver = driver()
     driver.press("r")
@@ -95,7 +95,7 @@ struct RejectedWritesTests {
     #expect(driver.state.toasts.last?.text == "only a rejected write can be edited")
   }
 
-  @Test("Giving up an edit in $EDITOR does not reopen an earlier field editor")
+  @Test("Canceling an edit in $EDITOR does not reopen an earlier field editor")
   func editGivenUp() {
     var driver = driver()
     var earlier = FieldEditor(.document(key("orders/a")), ["n": 1], in: database)
@@ -181,7 +181,7 @@ struct ByteTextTests {
 
 @Suite("Snapshot causes")
 struct SnapshotReasonTests {
-  @Test("The feed names each snapshot cause that no column shows")
+  @Test("The feed names each snapshot cause that has no column")
   func reasons() {
     let causes: [(SnapshotCause, String?)] = [
       (.listenerAdded, "listener added"), (.localWrite(BatchID(1)), nil), (.acknowledged(BatchID(1)), nil),

@@ -42,7 +42,7 @@ struct RequestsTests {
     #expect(driver.screen.contains("4 Live feed"))
   }
 
-  @Test("While visible, the request list asks the server every second for new decisions")
+  @Test("While visible, the request list polls the server every second for new decisions")
   func live() {
     var driver = opened()
     #expect(driver.effects == [.client(.listDecisions(after: nil))])
@@ -76,7 +76,7 @@ struct RequestsTests {
       "\(driver.screen)")
   }
 
-  @Test("An unreachable server is reported and polled until it returns")
+  @Test("An unreachable server is reported, and polling continues until it returns")
   func gone() {
     var driver = opened()
     driver.client(.decisions(.success([decision(1)])), at: 0.2)

@@ -22,7 +22,7 @@ struct RoomTests {
     return driver
   }
 
-  @Test("From 160 columns the selected document is shown in a separate column")
+  @Test("On screens of at least 160 columns the selected document has a separate column")
   func wide() {
     var driver = opened(Size(width: 160, height: 40))
     #expect(driver.screen.contains("0 orders/4hT0q9Lm"))

@@ -32,7 +32,7 @@ struct StateWordTests {
       at: seconds)
   }
 
-  @Test("An open document says whether it is the server's or cached, and since when")
+  @Test("An open document shows whether it is from the server or cache, and since when")
   func source() {
     var driver = opened()
     tell(&driver, isFromCache: true, at: 2)
@@ -87,7 +87,7 @@ struct StateWordTests {
     for word in StateWord.allCases { #expect(driver.screen.contains("\(word.text): \(word.meaning)"), "\(word)") }
   }
 
-  @Test("Listeners that do not fit in the list of reads are counted")
+  @Test("The network pane counts the listeners that do not fit in its list of reads")
   func reads() {
     var driver = Driver(Size(width: 80, height: 24))
     var meters: [ReadMeter] = []

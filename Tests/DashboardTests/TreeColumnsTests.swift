@@ -53,7 +53,7 @@ struct TreeColumnsTests {
     return Set(canvas.row(y).dropFirst(1).prefix(68).map(\.role))
   }
 
-  @Test("Columns are the fields whose values differ between documents")
+  @Test("Tree columns are the fields whose values differ between documents")
   func choice() {
     var documents = Self.orders
     documents[0] = document("orders/\(Self.ids[0])", ["hello": "world"])

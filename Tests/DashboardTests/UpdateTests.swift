@@ -299,7 +299,7 @@ import Testing
     #expect(driver.canvas() == before)
   }
 
-  @Test("Ages tick once a second during pending writes or an outage")
+  @Test("Ages are updated every second during pending writes or an outage")
   func ages() {
     var driver = Scenario.offlinePaused.play(size)
     #expect(driver.state.nextTick == at(63))
@@ -370,7 +370,7 @@ import Testing
 
   // MARK: Mouse
 
-  @Test("A click selects, a second opens, and footer hints can be clicked")
+  @Test("A click selects a row, a second opens it, and footer hints can be clicked")
   func mouse() {
     var driver = Scenario.online.play(size)
     driver.mouse(.press, 8, 6)

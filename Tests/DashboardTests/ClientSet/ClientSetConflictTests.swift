@@ -52,7 +52,7 @@ struct ClientSetConflictTests {
     #expect(driver.state("one").feed.rows.last?.ends == BatchID(3))
   }
 
-  @Test("The conflict is reported even if the earlier write's response arrives last")
+  @Test("A write conflict is reported even if the earlier write's response arrives last")
   func lateAnswer() {
     var driver = ClientSetDriver.shared()
     driver.tell("bob", conflict(1, base: 0, mine: 2, theirs: 1, at: 12), at: 12)
@@ -63,7 +63,7 @@ struct ClientSetConflictTests {
     #expect(told(driver, "bob").count == 1, "once")
   }
 
-  @Test("An outside client's write is not reported as a conflict between these clients")
+  @Test("An outside client's write is not a conflict between the clients on the screen")
   func outside() {
     var driver = ClientSetDriver.shared()
     driver.tell("one", applied(3, update(1), at: 10), at: 10)
@@ -118,7 +118,7 @@ struct ClientSetConflictTests {
     #expect(told(driver, "bob").count == 1 && told(driver, "bob")[0].contains("one had created it"))
   }
 
-  @Test("A client with a reused name inherits no conflicts")
+  @Test("A new client that reuses a name inherits no conflicts")
   func forgotten() {
     var driver = ClientSetDriver.shared()
     driver.tell("bob", applied(3, update(1), at: 10), at: 10)

@@ -87,7 +87,7 @@ import Testing
 
   // MARK: Keys
 
-  @Test("Space pauses and resumes, + and - change the pace, and n runs the next step")
+  @Test("Space pauses a scenario, + and - change its pace, and n runs the next step")
   func keys() {
     var clientSet = clientSet()
     #expect(clientSet.play?.isPlaying == true && clientSet.play?.paceText == "1 s")
@@ -164,7 +164,7 @@ import Testing
 
   // MARK: The strip
 
-  @Test("The strip at 120×36 shows the sentence, the progress and the nearby steps")
+  @Test("At 120×36 the scenario strip shows the sentence, progress and nearby steps")
   func medium() {
     #expect(
       rows(clientSet(Size(width: 120, height: 36), done: 4)) == [

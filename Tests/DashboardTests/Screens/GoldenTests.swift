@@ -28,7 +28,7 @@ struct GoldenTests {
     try check(situation, size)
   }
 
-  @Test("Every other situation matches its golden screen", arguments: others)
+  @Test("Each other situation matches its golden screen", arguments: others)
   func situation(_ situation: Situation) throws { try check(situation, Self.usual) }
 
   @Test("Three situations match their golden screens in plain ASCII", arguments: [Situation.online, .offline, .detail])

@@ -41,7 +41,7 @@ struct WideScreenTests {
     driver.screen.split(separator: "\n").first { $0.contains(text) }.map(String.init) ?? ""
   }
 
-  @Test("On a wide screen minor fields and map contents get columns too")
+  @Test("A wide screen also has columns for less relevant fields and for map contents")
   func columns() {
     let wide = row(of: "▸ o3", in: opened())
     #expect(wide.contains("EUR") && wide.contains("  {zip 9003}  "), "\(wide)")

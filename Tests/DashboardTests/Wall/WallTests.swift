@@ -96,7 +96,7 @@ struct WallTests {
     #expect(self.row("c1", in: driver).contains("…"), "The second listener has told nothing yet")
   }
 
-  @Test("The wall shows only whole seconds")
+  @Test("The wall shows only seconds that have passed completely")
   func wholeSeconds() {
     var (driver, tags) = driver(1)
     driver.press("M")
@@ -130,7 +130,7 @@ struct WallTests {
     #expect(trips.contains("p50 3"), "\(trips)")
   }
 
-  @Test("Each of 300 listeners is reachable, and sorting keeps the selection")
+  @Test("On the wall, each of 300 listeners is reachable, and sorting keeps the selection")
   func many() {
     var (driver, tags) = driver(300, Size(width: 80, height: 24))
     for (index, tag) in tags.enumerated() where index >= 290 {
