@@ -92,7 +92,7 @@ extension EndToEndTests.InTmux {
       kill(shop.id, SIGTERM)
     }
 
-    @Test("attach --json prints the current state and events, and ends with its program")
+    @Test("attach --json prints the current state and events until the program ends")
     func lines() async throws {
       let shop = try await start()
       let watcher = try ChildProcess(

@@ -80,7 +80,7 @@ extension EndToEndTests.OnPseudoTerminal {
 
 extension EndToEndTests.InTmux {
   @Suite(.serialized) struct BadInputTests {
-    @Test("With an unusable cache the session runs in memory and shows the reason")
+    @Test("With an unusable cache the dashboard uses a memory cache and shows the reason")
     func unwritable() async throws {
       // No one may make folders there, not even root.
       let hearth = try await TmuxTerminal(["--cache", "/proc/hearth"], in: Surroundings())
@@ -92,7 +92,7 @@ extension EndToEndTests.InTmux {
     }
 
     @Test(
-      "A second dashboard shares the data, uses a memory cache and names the first")
+      "A second dashboard shares the data, uses a memory cache and names the first one")
     func shared() async throws {
       let surroundings = try Surroundings()
       #expect(try await HeadlessRun(["set", "items/a0", "{}"], surroundings).status == 0)

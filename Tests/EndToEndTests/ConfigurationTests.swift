@@ -80,7 +80,7 @@ extension EndToEndTests.InTmux {
 extension EndToEndTests.OnPseudoTerminal {
   @Suite(.serialized) struct ReadingAgainTests {
     @Test(
-      "The target of a symbolic link is reloaded on focus and by :reload"
+      "A configuration file behind a symbolic link is reloaded on focus and by :reload"
     )
     func focus() async throws {
       let (terminal, surroundings) = (try PseudoTerminal(), try Surroundings())

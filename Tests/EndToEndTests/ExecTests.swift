@@ -30,7 +30,7 @@ extension EndToEndTests.InPipes {
       #expect(run.output == "" && run.hasOneErrorLine, "\(run.errors)")
     }
 
-    @Test("exec starts its command once the server answers and sets variables for it")
+    @Test("exec starts its command once the server responds and sets environment variables")
     func variables() async throws {
       let run = try await hearth(
         "exec", "--project", "demo-shop", "-q", "--", "sh", "-ec",
@@ -80,7 +80,7 @@ extension EndToEndTests.InPipes {
       #expect(try await exec.exitStatus() == 7)
     }
 
-    @Test("exec exits with 127 for an unknown command, and shows an example without one")
+    @Test("exec exits with 127 for an unknown command and with 64 if none is given")
     func missing() async throws {
       let absent = try await hearth("exec", "-q", "--", "no-such-program")
       #expect(absent.status == 127 && absent.hasOneErrorLine, "\(absent.errors)")

@@ -54,7 +54,7 @@ extension EndToEndTests.OnPseudoTerminal {
       #expect(kind("device") == S_IFLNK)
     }
 
-    @Test("An export can write to an open descriptor and reports a full or closed one")
+    @Test("An export can write to an open descriptor and reports a full device")
     func descriptor() async throws {
       #expect(try await export(to: "/dev/stdout").output == expected)
       #expect(try await export(to: "-").output == expected)

@@ -100,7 +100,7 @@ extension EndToEndTests.InPipes {
       #expect(whole.contains("must be the path of a document"), "\(whole)")
     }
 
-    @Test("A long answer of an MCP tool is cut at the end of a line")
+    @Test("A long result of an MCP tool is cut at the end of a line")
     func bounds() async throws {
       let filling = String(repeating: "x", count: 900)
       let lines = (0..<200).map { "{\"path\": \"c/d\(1_000 + $0)\", \"data\": {\"s\": \"\(filling)\"}}\n" }

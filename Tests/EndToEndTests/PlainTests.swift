@@ -7,7 +7,7 @@ import Testing
 extension EndToEndTests.InShells {
   @Suite("hearth plain")
   struct PlainTests {
-    @Test("hearth plain prints events without escape codes and ends when its reader closes")
+    @Test("hearth plain prints events without escape codes and ends when its reader exits")
     func closedPipe() async throws {
       let surroundings = try Surroundings()
       let run = try await HeadlessRun(
@@ -25,7 +25,7 @@ extension EndToEndTests.InShells {
       #expect(run.errors == "")
     }
 
-    @Test("hearth plain listens to a file's named listeners and reports errors in it")
+    @Test("hearth plain opens the named listeners of a file and reports errors in the file")
     func listeners() async throws {
       let surroundings = try Surroundings()
       try surroundings.write(

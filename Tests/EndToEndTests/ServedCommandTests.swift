@@ -17,7 +17,7 @@ extension EndToEndTests.InPipes {
 
     private func path(_ name: String) -> String { surroundings.folder.appending(path: name).path }
 
-    @Test("An import repeated after a server kill leaves exactly the file's documents")
+    @Test("A killed import to a server, when repeated, leaves exactly its documents")
     func transfer() async throws {
       let server = try await ServeProcess(surroundings)
       let filling = String(repeating: "é", count: 120)

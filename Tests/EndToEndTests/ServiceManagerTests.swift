@@ -45,7 +45,7 @@ extension EndToEndTests.InPipes {
     }
 
     @Test(
-      "An unreachable notification address is reported, and serving continues",
+      "An unreachable NOTIFY_SOCKET is reported, and serving continues",
       arguments: [("vsock:2:1", "neither a path nor an abstract name"), ("/nowhere/notify", "No such file")])
     func bad(address: String, reason: String) async throws {
       let server = try serve("--port", "0", notifying: address)

@@ -243,7 +243,7 @@ struct AccessTests {
     }
   }
 
-  @Test("Rule evaluations are counted and reported to watchers")
+  @Test("Each rule evaluation is reported to observers and included in the coverage")
   func told() async throws {
     let world = try World()
     try await world.alice.set("c/a", ["owner": .string("alice"), "n": .integer(1)])

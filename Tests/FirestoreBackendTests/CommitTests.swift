@@ -127,7 +127,7 @@ import Testing
     #expect(try await backend.readTime(of: database) == second.commitTime)
   }
 
-  @Test("The create time survives overwriting and changes after a delete")
+  @Test("The create time survives overwrites, and a recreated document gets a new one")
   func createTime() async throws {
     let backend = try makeBackend()
     let first = try await backend.commit(set("c/a", ["n": 1])).commitTime

@@ -164,7 +164,7 @@ import Testing
     #expect(try await figures(backend, target, .sum(FieldPath("n")), .count) == [6, 2])
   }
 
-  @Test("Aliases with the same text are rejected")
+  @Test("Canonically equivalent aggregate aliases are rejected as duplicates")
   func aliases() async throws {
     let backend = try makeBackend()
     let twice = ["\u{e9}", "e\u{301}"].map { Aggregation(alias: $0, function: .count) }

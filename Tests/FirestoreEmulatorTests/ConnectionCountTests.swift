@@ -50,7 +50,7 @@ import Testing
     #expect(browser.isActive)
   }
 
-  @Test("A connection over the limit gets an error in its own protocol, even in pieces", arguments: [1, 3, 100])
+  @Test("A connection over the limit gets an error in its protocol for any chunk size", arguments: [1, 3, 100])
   func refusal(piece: Int) throws {
     for (request, answer) in [
       ("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", "HTTP/1.1 503 Service Unavailable\r\n"),

@@ -12,7 +12,7 @@ private func parse(_ text: String) throws -> (fields: Fields, transforms: [Field
 @Suite("Documents as JSON")
 struct DocumentJSONTests {
   @Test(
-    "Each type has a JSON notation",
+    "Each value type has a JSON notation",
     arguments: [
       ("null", Value.null), ("true", .boolean(true)), ("12", .integer(12)), ("-0", .integer(0)),
       ("12.0", .double(12)), ("1e2", .double(100)), ("-0.0", .double(-0.0)), ("\"x\"", .string("x")),

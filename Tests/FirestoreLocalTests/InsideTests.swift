@@ -83,7 +83,7 @@ struct InsideTests {
     try close(store)
   }
 
-  @Test("A survey counts every document once, in slices, by collection", arguments: Storage.allCases)
+  @Test("A cache survey counts every document once, in slices, by collection", arguments: Storage.allCases)
   func survey(_ storage: Storage) throws {
     var store = try Place(storage).open()
     let id = try store.allocateTarget(collection("rooms").target).id
@@ -107,7 +107,7 @@ struct InsideTests {
   }
 
   @Test(
-    "A survey counts overlays of all users by collection, and every table's rows", arguments: Storage.allCases)
+    "A cache survey counts all users' overlays by collection, and every table's rows", arguments: Storage.allCases)
   func contents(_ storage: Storage) throws {
     var store = try Place(storage).open()
     let id = try store.allocateTarget(collection("rooms").target).id

@@ -37,7 +37,7 @@ struct RejectedWriteTests {
     try close(store)
   }
 
-  @Test("A canceled write leaves no trace")
+  @Test("A canceled write is not stored as a rejected write")
   func takenBack() throws {
     var store = try Place(.memory).open()
     let batch = try store.write([delete("rooms/a")], at: now).batchID

@@ -29,7 +29,7 @@ struct SliceTests {
     }
   }
 
-  @Test("Checkpoints are frequent enough that each takes no longer than a slice", arguments: [1, 4] as [Int64])
+  @Test("WAL checkpoints are frequent enough that each takes no longer than a slice", arguments: [1, 4] as [Int64])
   func log(_ nanosecondsPerByte: Int64) {
     var log = LogPacer()
     var took = Duration.zero

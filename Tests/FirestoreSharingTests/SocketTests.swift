@@ -178,7 +178,7 @@ struct SocketTests {
     withExtendedLifetime(data) {}
   }
 
-  @Test("An owner that ignores a claim is reported as the owning process")
+  @Test("An owner that ignores a claim is reported as the process that has the data")
   func claimFromSilent() async throws {
     let folder = try Folder()
     let lock = try DirectoryLock(directory: folder.path, called: "data directory", own: [])

@@ -79,7 +79,7 @@ import Testing
     }
   }
 
-  @Test("Calls that overtake each other get the right responses")
+  @Test("Calls that complete out of order get the right responses")
   func jitter() async throws {
     try await served([.latency(.zero, jitter: .milliseconds(20), on: nil)]) { _, datastore in
       try await withThrowingTaskGroup(of: Void.self) { group in

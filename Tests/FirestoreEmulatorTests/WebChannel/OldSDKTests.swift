@@ -103,7 +103,7 @@ import Testing
   }
 
   @Test(
-    "A REST transaction with timestamps as messages commits in both versions",
+    "A REST transaction with timestamps as messages commits in both API versions",
     arguments: [
       "v1", "v1beta1",
     ])

@@ -20,7 +20,7 @@ struct StreamTests {
     return writer.bytes
   }
 
-  @Test("A watch stream opens, sends pulled requests and delivers events in order")
+  @Test("A watch stream opens, sends requests and delivers events in order")
   func watch() async throws {
     var server = ScriptedServer()
     let (added, document, snapshot) = (
