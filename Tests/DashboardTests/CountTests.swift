@@ -164,7 +164,7 @@ import Testing
     #expect(counts(&driver, until: 7) == [.client(.count(ResourcePath("orders")))])
   }
 
-  @Test("Unfolding a collection counts it")
+  @Test("Unfolding a collection requests its document count")
   func unfolding() {
     var driver = opened(3)
     driver.press("h l")

@@ -96,7 +96,7 @@ struct DecisionTests {
     #expect(decision.heads.last == "will be")
   }
 
-  @Test("Undoing a create lists the deletion and the fields it would remove")
+  @Test("Undoing a create lists the deletion and the fields that it would remove")
   func deletion() {
     let (left, now): (Fields, Fields) = (["n": 1], ["n": 1, "theirs": 2])
     let mutation = Mutation(key: key("orders/a"), operation: .delete)

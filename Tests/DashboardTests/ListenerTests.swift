@@ -193,7 +193,7 @@ struct ListenerTests {
     #expect(driver.state.listeners[1].failure == nil)
   }
 
-  @Test("Loading a listener file skips those already running and reports both counts")
+  @Test("Loading a listener file skips running listeners and reports both counts")
   func file() {
     var driver = driver()
     let definitions = [

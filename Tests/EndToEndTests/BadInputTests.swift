@@ -55,7 +55,7 @@ extension EndToEndTests.OnPseudoTerminal {
       #expect(result.status == 64 && result.errors.contains("$FIRESTORE_EMULATOR_HOST"), "\(result.errors)")
     }
 
-    @Test("An unknown terminal gets one error line instead of a broken screen")
+    @Test("On an unknown terminal Hearth prints one error line instead of a broken screen")
     func unknownTerminal() async throws {
       let surroundings = try Surroundings()
       surroundings.environment["TERM"] = "nonsense"

@@ -129,7 +129,7 @@ extension EndToEndTests.InPipes {
       withExtendedLifetime(port) {}
     }
 
-    @Test("exec with rules prints the expressions that its command evaluated")
+    @Test("exec with rules prints the rule expressions that its command evaluated")
     func coverage() async throws {
       try surroundings.write(
         "r.rules",
@@ -173,7 +173,7 @@ extension EndToEndTests.InPipes {
       }
     }
 
-    @Test("Exporting over a Firebase CLI export keeps its folder and its other products")
+    @Test("Exporting over a Firebase CLI export keeps the folder and other products' data")
     func firebaseExport() async throws {
       #expect(try await hearth("set", "c/a", "n=1").status == 0)
       let inner = "seed/firestore_export"

@@ -46,7 +46,7 @@ extension EndToEndTests.InShells {
       #expect(!run.output.contains("orders added"), "\(run.output)")
     }
 
-    @Test("A signal ends hearth plain with 128 plus the signal's number", arguments: [SIGTERM, SIGINT])
+    @Test("After a signal hearth plain exits with 128 plus the signal's number", arguments: [SIGTERM, SIGINT])
     func signals(signal: CInt) async throws {
       let surroundings = try Surroundings()
       let process = try ChildProcess(

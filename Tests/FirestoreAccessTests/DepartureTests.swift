@@ -161,7 +161,7 @@ struct DepartureTests {
     #expect(user.log.last == "DOC c/b +[] -[2]")
   }
 
-  @Test("A document listener ends without the new contents once access is lost")
+  @Test("A document listener ends, without the new contents, once access is lost")
   func documents() async throws {
     let world = try RuledService(Self.owned)
     try await world.owner.set("notes/a", note("mallory"))

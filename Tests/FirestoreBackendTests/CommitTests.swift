@@ -300,7 +300,7 @@ import Testing
     #expect(try await backend.readTime(of: database) == other.commitTime)
   }
 
-  @Test("Responses to write streams are kept for an hour or more, those to caches longer")
+  @Test("Responses to write streams are stored for an hour or more, to caches for longer")
   func answersAge() async throws {
     let clock = TestClock()
     let limits = AppliedRequests.Limits(rows: 3, streamAge: 1_000_000, cacheAge: 100_000_000, slice: 0)

@@ -63,7 +63,7 @@ import Testing
     #expect(error?.kind == .corrupt)
   }
 
-  @Test("An empty main file next to a WAL is reported, and the WAL is kept")
+  @Test("An empty main file next to a WAL is reported as damage, and the WAL is kept")
   func emptyMainFile() async throws {
     let folder = TemporaryFolder()
     let backend = try makeBackend(.directory(folder.path))

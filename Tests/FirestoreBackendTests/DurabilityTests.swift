@@ -111,7 +111,7 @@ import Testing
     #expect(count["n"] == 50)
   }
 
-  @Test("Opening a directory in use names the process and succeeds after that closes it")
+  @Test("Opening a directory in use names its process, and succeeds after that closes it")
   func locked() async throws {
     let directory = TemporaryFolder()
     do {

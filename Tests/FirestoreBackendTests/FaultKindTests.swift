@@ -52,7 +52,7 @@ import Testing
     #expect(others.count == 3 && others[0] > .seconds(10) && others[2] == .seconds(3))
   }
 
-  @Test("A pending fault is listed and reported until it happens or is withdrawn")
+  @Test("A pending fault is listed and reported until it occurs or is withdrawn")
   func waiting() async throws {
     var changes = faults.changes().makeAsyncIterator()
     try faults.perform(.event(.write(.dropRequest)))
@@ -127,7 +127,7 @@ import Testing
     #expect(try await sent(old, told: nil) == old.map { .token($0) })
   }
 
-  @Test("A restart ends open calls with unavailable, and later calls succeed")
+  @Test("A restart fails open calls with unavailable, and later calls succeed")
   func restart() async throws {
     let status = try await InProcessDatastoreTests.watching(datastore, endsByItself: true) { _, events in
       #expect(InProcessDatastoreTests.isOpened(await events.next()))

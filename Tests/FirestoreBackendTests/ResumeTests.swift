@@ -185,7 +185,7 @@ import Testing
     #expect(try await watch.messages() == ["ADD [2]", "DOC c/b +[2] -[]", "CURRENT [2]", "SNAPSHOT"])
   }
 
-  @Test("A resume larger than one step is complete, including commits in between")
+  @Test("A resume that needs several steps is complete, with commits between the steps")
   func manyChanges() async throws {
     let backend = try makeBackend()
     let count = SessionTarget.stepSize * 2 + 5

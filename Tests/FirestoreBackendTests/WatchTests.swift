@@ -29,7 +29,7 @@ import Testing
     #expect(try await watch.messages() == [])
   }
 
-  @Test("A document that leaves one target and stays in another is sent once")
+  @Test("A document that leaves one target and remains in another is sent once")
   func leavesOne() async throws {
     let backend = try makeBackend()
     try await backend.commit(set("c/a", ["n": 1]))

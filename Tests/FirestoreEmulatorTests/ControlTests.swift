@@ -77,7 +77,7 @@ struct ControlTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["e"])
   }
 
-  @Test("An export without a name gets a generated one")
+  @Test("An export without a name gets a generated name")
   func names() async throws {
     let answer = try await export("\"database\": \"\(database.name)\", \"exportDirectory\": \"\(folder.path)\"")
 

@@ -86,7 +86,7 @@ struct ExportFolderTests {
     #expect(throws: ExportError.self) { try ExportLocation.file(name, namedBy: "/tmp/e/e.overall_export_metadata") }
   }
 
-  @Test("An unfinished export leaves the previous one unchanged and no files")
+  @Test("An unfinished export changes no previous export and leaves no files")
   func atomic() throws {
     let folder = try TemporaryFolder.made()
     try export(folder("e"), [("c/old", [:])], in: home)

@@ -202,7 +202,7 @@ struct GarbageCollectionRunTests {
     #expect(free == 0)
   }
 
-  @Test("A cache opened with a smaller limit keeps its WAL small and shrinks in steps")
+  @Test("A cache opened with a smaller limit has a small WAL and shrinks in steps")
   func smallerSize() throws {
     let place = Place(.durable)
     var store = try place.open(.leastRecentlyUsed(thresholdBytes: 100_000_000))

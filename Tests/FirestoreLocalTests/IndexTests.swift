@@ -285,7 +285,7 @@ struct IndexTests {
 
   // MARK: Automatic indexes
 
-  @Test("With automatic indexing, a scan with few matches creates an index")
+  @Test("With automatic indexing, a scan that finds few matches creates an index")
   func automatic() throws {
     var store = try Place(.memory).open()
     _ = try store.apply(cities(0..<1000))

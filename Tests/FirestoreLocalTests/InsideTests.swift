@@ -225,7 +225,7 @@ struct InsideTests {
     try close(store)
   }
 
-  @Test("Offline, a fully listened collection is complete; others have only query results")
+  @Test("Offline, only a collection that was listened to in full is shown as complete")
   func coverage() throws {
     var store = try Place(.memory).open()
     for (query, time) in [

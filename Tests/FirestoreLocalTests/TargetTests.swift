@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Target allocation")
 struct TargetTests {
-  @Test("New targets get even ids in order, and known targets keep theirs", arguments: Storage.allCases)
+  @Test("New targets get even ids in ascending order, and known targets keep their ids", arguments: Storage.allCases)
   func ids(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try place.open()

@@ -83,7 +83,7 @@ struct WatchTests {
     try close(store)
   }
 
-  @Test("A target's members follow the target changes in remote events", arguments: Storage.allCases)
+  @Test("A target's members change with the target changes in remote events", arguments: Storage.allCases)
   func membership(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try place.open()

@@ -40,7 +40,7 @@ struct EncodingTests {
   }
 
   @Test(
-    "Looking up a field in encoded bytes equals looking it up in the decoded map", arguments: 0..<300 as Range<UInt64>)
+    "A field lookup in encoded bytes equals the lookup in the decoded map", arguments: 0..<300 as Range<UInt64>)
   func lookup(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let fields = random.fields()

@@ -77,7 +77,7 @@ struct SharedDataTests {
     await stream.value
   }
 
-  @Test("If no process takes the data that an owner handed over, the owner reopens it")
+  @Test("If no process takes over data that an owner released, the owner reopens it")
   func handsOverAlone() async throws {
     let folder = try Folder()
     let data = try SharedData.open(folder.path, patience: .seconds(60))
@@ -131,7 +131,7 @@ struct SharedDataTests {
     withExtendedLifetime(data) {}
   }
 
-  @Test("Two apps of one process open one directory once")
+  @Test("Two apps in one process open a shared directory only once")
   func oneProcess() throws {
     let folder = try Folder()
     let first = try SharedData.open(folder.path)

@@ -61,7 +61,7 @@ struct SocketTests {
     #expect(error.kind == .locked && error.message.contains("process \(getpid())"))
   }
 
-  @Test("A directory that others can write to is rejected")
+  @Test("A directory that other users can write to is rejected")
   func openToOthers() throws {
     let folder = try Folder()
     try Data().write(to: URL(filePath: folder.path + "/something else"))
@@ -114,7 +114,7 @@ struct SocketTests {
     _ = try await store.commit([increment("c/a")])
   }
 
-  @Test("A silent owner is reported to callers that wait, until it is gone")
+  @Test("A silent owner is reported to waiting callers until its process is gone")
   func silent() async throws {
     let folder = try Folder()
     var lock: DirectoryLockHolder? = try DirectoryLockHolder(folder)

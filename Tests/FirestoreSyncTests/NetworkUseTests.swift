@@ -30,7 +30,7 @@ struct NetworkUseTests {
     #expect(network.holdsWrites)
   }
 
-  @Test("A wait ends when all writes pending at its start are done")
+  @Test("A wait for pending writes ends when all writes pending at its start are done")
   func waits() {
     var waits = WriteWaits()
     waits.add(PendingWritesWait(1), until: BatchID(4))

@@ -96,7 +96,7 @@ import Testing
     #expect(change?.removed == [key("rooms/b")])
   }
 
-  @Test("After a resume, documents that are not sent again are kept")
+  @Test("After a resume, documents that are not sent again remain")
   mutating func resumed() throws {
     let targets = holding("rooms/a", "rooms/b")
     try confirm(targets)

@@ -107,7 +107,7 @@ struct CacheBridgeTests {
     }
   }
 
-  @Test("Eviction by age keeps recent documents; a lifetime that evicts nothing is silent")
+  @Test("Eviction by age keeps recent documents; a lifetime without effect is silent")
   func ages() async throws {
     try await BridgeHarness.run { test in
       try await test.others(set("rooms/a", ["n": 1]))

@@ -42,7 +42,7 @@ struct ClipboardTests {
     #expect(result.tried.last?.hasPrefix(working) == true)
   }
 
-  @Test("Without a clipboard program, copying uses the terminal and lists failures")
+  @Test("Without a clipboard program, copying uses the terminal and lists the failures")
   func terminal() async {
     let plain = await copy("é", [:])
     #expect(plain.sent == ["\u{1b}]52;c;w6k=\u{7}"] && plain.tried == [])

@@ -23,7 +23,7 @@ private func side(_ documents: [(String, Fields)], _ owner: DatabaseID = databas
     return (lines, outcome)
   }
 
-  @Test("diff shows one-sided documents in full, and others by their differing fields")
+  @Test("diff shows documents on one side in full, others by their differing fields")
   func differences() async throws {
     let before = side([
       ("c/a", ["n": 1]), ("c/b", ["m": .map(["x": 1, "y": 2]), "same": true, "gone": "x"]), ("c/b/s/t", [:]),

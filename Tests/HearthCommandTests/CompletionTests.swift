@@ -59,7 +59,7 @@ import Testing
     #expect(await values("").contains("__complete") == false)
   }
 
-  @Test("File names are completed by the user's shell")
+  @Test("The user's shell completes file names")
   func files() async {
     #expect(await engine.complete(["import"], "x").files == .file)
     #expect(await engine.complete(["get", "a", "--data"], "").files == .directory)

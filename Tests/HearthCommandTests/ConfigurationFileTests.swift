@@ -24,7 +24,7 @@ struct ConfigurationFileTests {
     #expect(file.theme == nil && file.mouse == true && file.glyphs == .auto && file.keys == [])
   }
 
-  @Test("A budget and a price are accepted, and errors in them have their line")
+  @Test("A budget and a price are accepted, and errors in them are reported by line")
   func inside() {
     let file = parse(
       """
@@ -71,7 +71,7 @@ struct ConfigurationFileTests {
     #expect(file.keys == [KeyBinding("quit", ["ctrl-q"], line: 8)])
   }
 
-  @Test("Color, copy command and links are settings, and invalid ones keep the default")
+  @Test("Color, copy command and links can be set, and an invalid value keeps the default")
   func newer() {
     let file = parse("color = \"never\"\ncopy = \"xsel -bi\"\nlinks = true\n")
     #expect(file.problems == [] && file.color == .never && file.copy == "xsel -bi" && file.links == true)

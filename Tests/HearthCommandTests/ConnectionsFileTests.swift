@@ -89,7 +89,7 @@ import Testing
   }
 
   @Test(
-    "An invalid connection is reported with line and key, and others remain",
+    "An invalid connection is reported with line and key, and the others still work",
     arguments: [
       ("emulater = \"x\"", 2, "unknown key \"emulater\"; did you mean emulator?"),
       ("emulator = 5", 2, "emulator must be text"), ("cloud = \"yes\"", 2, "cloud must be true or false"),

@@ -33,7 +33,7 @@ import Testing
     #expect(try mutation(record("{}", name: "\"d\\u0041\""), into: "c").key.path.text == "c/dA")
   }
 
-  @Test("A plain document gets its id from a field, and keeps that field")
+  @Test("A plain document's id is read from a field, and the field remains")
   func ids() throws {
     let byText = try mutation(record("{\"m\": {\"id\": \"x\"}}"), into: "c", idField: FieldPath(segments: ["m", "id"]))
     #expect(byText.key.path.text == "c/x")

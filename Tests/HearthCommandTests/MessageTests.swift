@@ -181,7 +181,7 @@ struct MessageTests {
 
   // MARK: Bounds
 
-  @Test("Only the size of a large message is kept, and only the count of excess messages")
+  @Test("Large messages are recorded only by size, and excess messages only as a count")
   func bounds() throws {
     let names = DocumentNames(database)
     var event = ProtocolEvent(.response, at: Timestamp(seconds: 1), stream: 1, method: "Listen")
@@ -215,7 +215,7 @@ struct MessageTests {
     return data
   }
 
-  @Test("Messages are read from a recording, and invalid ones have their line and column")
+  @Test("Messages are read from a recording; invalid ones are reported by line and column")
   func recording() throws {
     let tick = String(decoding: RecordingLine.data(Action.tick(Timestamp(seconds: 6))), as: UTF8.self).dropLast()
     let end = String(

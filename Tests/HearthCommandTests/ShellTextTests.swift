@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  @Test("A backslash command uses its whole line and rejects text it would ignore")
+  @Test("A backslash command uses its whole line and rejects text that it would ignore")
   func backslash() throws {
     #expect(try ShellSession.words("my\\ file;", of: .output) == ["my file"])
     #expect(try ShellSession.words("--emulator h:1", of: .connect) == ["--emulator", "h:1"])

@@ -154,7 +154,7 @@ struct TransferRunTests {
     }
   }
 
-  @Test("The preview counts cache matches and names a missing index")
+  @Test("The query preview counts cache matches and names a missing index")
   func preview() async throws {
     let lines = (0..<300).map { "{\"path\": \"c/d\($0)\", \"data\": {\"n\": \($0)}}\n" }
     try folder.write("some.jsonl", lines.joined())

@@ -64,7 +64,7 @@ struct RE2PatternTests {
     #expect(try Pattern(re2: pattern).replacing(in: text, with: template, work: &work) == expected)
   }
 
-  @Test("A reference to an unknown group is an error, and so is excessive work")
+  @Test("An unknown group reference is an error, and so is excessive work")
   func failures() throws {
     var work = 10_000
     #expect(throws: Pattern.EditFailure.unknownGroup) {

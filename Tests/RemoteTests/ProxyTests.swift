@@ -191,7 +191,7 @@ import Testing
     }
   }
 
-  @Test("A client that sends garbage is reported and closed, and others continue")
+  @Test("A client that sends garbage is reported and disconnected, and others continue")
   func garbage() async throws {
     let remarks = Mutex<[String]>([])
     try await served([], { event in if let remark = event.remark { remarks.withLock { $0.append(remark) } } }) {

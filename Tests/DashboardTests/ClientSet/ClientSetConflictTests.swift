@@ -36,7 +36,7 @@ struct ClientSetConflictTests {
       .map(\.summary)
   }
 
-  @Test("Both clients report a write that replaced a value its writer had not seen")
+  @Test("Both clients report a write that replaced a value that its writer had not seen")
   func replaced() {
     var driver = ClientSetDriver.shared()
     driver.tell("one", applied(3, update(1), at: 10), at: 10)

@@ -129,7 +129,7 @@ struct ClientSetTests {
     #expect(driver.names == ["one", "bob"])
   }
 
-  @Test("Removing a client asks first only if it has unsent writes")
+  @Test("Removing a client asks first only if the client has unsent writes")
   func remove() throws {
     var driver = ClientSetDriver.shared()
     let bob = try #require(driver.number("bob"))

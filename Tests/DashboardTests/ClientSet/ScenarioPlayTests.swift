@@ -239,7 +239,7 @@ import Testing
     #expect(rows(clientSet).last == " own.scenario, line 3: no step")
   }
 
-  @Test("A single client fills the screen below the scenario strip, and clicks reach it")
+  @Test("A single client fills the screen below the scenario strip and receives clicks")
   func single() {
     var clientSet = clientSet(Size(width: 80, height: 24), ["client"])
     #expect(clientSet.layout.places == [Rect(x: 0, y: 3, width: 80, height: 21)])

@@ -153,7 +153,7 @@ struct WallTests {
     #expect(driver.state.browser.result?.source == .listener(tags[289]))
   }
 
-  @Test("An idle wall requests no ticks, and an active one a tick a second")
+  @Test("An idle wall requests no ticks, and an active wall requests one per second")
   func ticks() {
     var (driver, tags) = driver(1)
     driver.client(snapshot(tags[0], [change("c0/a")], count: 1), at: 1)

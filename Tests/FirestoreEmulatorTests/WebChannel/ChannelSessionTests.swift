@@ -84,7 +84,7 @@ extension [UInt8] {
     #expect(said(&session).hasSuffix("[[5,[5]]]"))
   }
 
-  @Test("A client's messages are applied once and in order, however they arrive")
+  @Test("A client's messages are applied once and in order, whatever order they arrive in")
   func inbox() throws {
     var session = ChannelSession()
     #expect(try numbers(&session, 0, 1) == [0, 1])

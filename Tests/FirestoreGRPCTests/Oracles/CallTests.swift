@@ -180,7 +180,7 @@ struct CallTests {
   }
 
   @Test(
-    "An unreadable response ends the call as internal and names the server",
+    "An unreadable response fails the call with internal and names the server",
     arguments: [
       .commit, .batchGetDocuments, .runQuery, .runAggregationQuery, .executePipeline, .listCollectionIDs,
       .listDocuments,

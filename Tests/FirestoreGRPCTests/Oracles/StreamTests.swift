@@ -146,7 +146,7 @@ struct StreamTests {
     }
   }
 
-  @Test("An unreadable message ends the stream as internal")
+  @Test("An unreadable message ends the stream with internal")
   func malformed() async throws {
     var server = ScriptedServer()
     server.handle(.listen) { _, requests, send in
@@ -165,7 +165,7 @@ struct StreamTests {
     }
   }
 
-  @Test("An unexpected write stream response ends the stream as internal")
+  @Test("An unexpected write stream response ends the stream with internal")
   func timelessCommit() async throws {
     var server = ScriptedServer()
     server.handle(.write) { _, requests, send in
