@@ -65,7 +65,7 @@ struct AccessTests {
     return ""
   }
 
-  @Test("Rules apply to users but not to administrators, and a denial names its line")
+  @Test("Rules apply to users, not to administrators, and a denial names the rule's line")
   func documents() async throws {
     let world = try World()
     try await world.alice.set("c/a", ["owner": .string("alice"), "n": .integer(1)])

@@ -14,7 +14,7 @@ import Testing
     mutations.map { CommitOrder([$0], in: database) }
   }
 
-  @Test("Commits in a group see earlier ones, get separate versions and fail separately")
+  @Test("Each commit in a group sees earlier ones, gets its own version and fails alone")
   func each() async throws {
     let backend = try makeBackend()
     let results = await backend.commit(

@@ -105,7 +105,7 @@ import Testing
     #expect(error?.code == .invalidArgument && error?.message.contains("more than 500") == true)
   }
 
-  @Test("Creating a document twice in one commit is an invalid argument")
+  @Test("Creating a document twice in one commit fails with invalid-argument")
   func insertTwice() async throws {
     let backend = try makeBackend()
     let error = await #expect(throws: RPCStatus.self) {

@@ -40,7 +40,7 @@ import Testing
     #expect(try await self.waits(10_000).isEmpty)
   }
 
-  @Test("A slow reader delays only responses, and a write limit delays no reads")
+  @Test("A slow reader delays only responses, and a limit on writes delays no reads")
   func slowReader() async throws {
     try faults.perform(.slowReader(1000))
     let waits = try await waits(10_000)

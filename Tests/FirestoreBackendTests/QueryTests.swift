@@ -128,7 +128,7 @@ import Testing
     return aggregations.map { result[$0.alias] }
   }
 
-  @Test("Counts follow writes, filters and limits")
+  @Test("Counts reflect writes, filters and limits")
   func count() async throws {
     let backend = try await backend(["c/a", "c/b", "c/c", "x/1/c/d"])
     try await backend.commit(delete("c/a"), set("c/e", ["n": 9]), set("c/b", ["n": 1]))

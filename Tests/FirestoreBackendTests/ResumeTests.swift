@@ -236,7 +236,7 @@ import Testing
   }
 
   @Test(
-    "Random stops and resumes converge, and limit queries need no reset",
+    "Listeners converge after random stops and resumes; limit queries need no reset",
     arguments: 1...TestSize.count(2, full: 4))
   func oracle(seed: Int) async throws {
     var random = SeededGenerator(seed: UInt64(seed))

@@ -79,7 +79,7 @@ import Testing
     #expect(try channel.sentText() == "")
   }
 
-  @Test("Only loopback addresses make a port local")
+  @Test("Only a port on a loopback address counts as local")
   func loopback() throws {
     for host in ["127.0.0.1", "127.3.2.1", "::1"] {
       #expect(try EmulatorServer.Configuration(host: host, port: 0).isLoopback)

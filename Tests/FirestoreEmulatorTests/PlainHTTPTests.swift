@@ -295,7 +295,7 @@ import Testing
   }
 
   @Test(
-    "A control path may have a trailing slash or query and name any path",
+    "A control path may have a trailing slash or a query and end in any resource path",
     arguments: [
       ("documents", ""), ("documents/", ""), ("documents?x=1", ""), ("documents/c", "c"), ("documents/c/a", "c/a"),
       ("documents/c/a/?x", "c/a"), ("documents/%c3%a9/b", "é/b"),

@@ -180,7 +180,7 @@ struct IndexTests {
     try close(store)
   }
 
-  @Test("Filling an index resumes after a restart")
+  @Test("Building an index resumes after a restart")
   func restart() throws {
     let place = Place(.durable)
     var store = try place.open()

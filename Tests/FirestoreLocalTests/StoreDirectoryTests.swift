@@ -111,7 +111,7 @@ import Testing
     }
   }
 
-  @Test("A flipped bit in the file is either detected or without effect")
+  @Test("A flipped bit in the file is either detected or harmless")
   func bitInFile() throws {
     let whole = Place(.durable)
     var store = try whole.open()

@@ -26,7 +26,7 @@ struct TargetTests {
     #expect(returned.id == first.id)
   }
 
-  @Test("A query and its limit-to-last mirror share a target", arguments: Storage.allCases)
+  @Test("A query and its limit-to-last equivalent share a target", arguments: Storage.allCases)
   func mirrors(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try place.open()

@@ -159,7 +159,7 @@ struct EncodingTests {
     #expect(Array(value.utf8) == text)
   }
 
-  @Test("Unknown field numbers are skipped, and the last duplicate wins")
+  @Test("Unknown field numbers are skipped, and the last of duplicate fields wins")
   func leniency() throws {
     var writer = WireWriter()
     writer.field(1, string: "name")

@@ -73,7 +73,7 @@ import Testing
     #expect(!connection.channel.isActive)
   }
 
-  @Test("A connection that breaks during calls releases all memory")
+  @Test("A connection that breaks during calls releases all its memory")
   func broken() throws {
     let backend = try makeBackend()
     weak var frames: FrameConnection?

@@ -133,7 +133,7 @@ import Testing
     #expect(try connection.summaries() == ["END 5"])
   }
 
-  @Test("An uppercase field name is invalid")
+  @Test("An uppercase header field name is invalid")
   func capitals() throws {
     let block =
       try headers([":method": "POST", ":scheme": "http", ":path": "/"]) + [0, 1] + Array("A".utf8) + [1, 0x62]

@@ -156,7 +156,7 @@ struct StreamTests {
     }
   }
 
-  @Test("A resume token leads to later changes only, plus a filter if the count differs")
+  @Test("After a resume token only later changes are sent, plus a filter if counts differ")
   func resume() async throws {
     let service = try makeService()
     for path in ["c/a", "c/b", "c/c"] { try await service.set(path, [:]) }

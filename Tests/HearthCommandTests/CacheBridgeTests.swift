@@ -154,7 +154,7 @@ struct CacheBridgeTests {
     }
   }
 
-  @Test("A write set aside is listed as rejected and can be sent again")
+  @Test("A set-aside write is listed as rejected and can be sent again")
   func aside() async throws {
     try await BridgeHarness.run { test in
       test.bridge.perform(.setNetwork(enabled: false))

@@ -13,7 +13,7 @@ private func document(_ path: String, _ fields: Fields) -> Document {
 }
 
 @Suite struct CensusTests {
-  @Test("A schema lists each field with its rate, types and outlier documents")
+  @Test("A schema lists each field with its frequency, types and outlier documents")
   func schema() {
     var census = FieldCensus()
     for number in 0..<100 {
@@ -51,7 +51,7 @@ private func document(_ path: String, _ fields: Fields) -> Document {
     #expect(census.sorted.first?.firstWithout?.path.text == "c/0")
   }
 
-  @Test("A rate is 100 % only if all documents have the field, and 0 % only if none has")
+  @Test("A field's frequency is 100 % only if all documents have it, 0 % only if none has")
   func rates() {
     #expect(FieldCensus.rate(99_999, of: 100_000) == "99.9 %")
     #expect(FieldCensus.rate(1, of: 100_000) == "0.1 %")

@@ -42,7 +42,7 @@ private func side(_ documents: [(String, Fields)], _ owner: DatabaseID = databas
     #expect(outcome.differs)
   }
 
-  @Test("Numbers of different types differ; references to a side's own database are equal")
+  @Test("diff distinguishes number types and ignores the database in own references")
   func types() async throws {
     let other = DatabaseID(project: "other", database: "(default)")
     let key = DocumentKey(unchecked: ResourcePath("u/a"))

@@ -127,7 +127,7 @@ struct ConflictTests {
     #expect(try Self.status(edited, now: ["status": "mine", "total": 1]) == .beside([FieldPath("status")]))
   }
 
-  @Test("Editing remotely changed fields shows both versions, and each answer is correct")
+  @Test("An edit of remotely changed fields shows both versions and applies the answer")
   func disputed() throws {
     let edited = "{\"status\": \"mine\", \"total\": 5, \"note\": \"n\"}"
     let now: Fields = ["status": "theirs", "total": 1, "extra": true]

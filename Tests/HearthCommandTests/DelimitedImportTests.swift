@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test(
-    "The first row of a file determines the separator",
+    "The first row of an imported table determines the separator",
     arguments: [
       ("a,b;c\n1", ","), ("a;b\n1,5;2", ";"), ("a\tb\n", "\t"), ("a|b", "|"), ("\"a;b\",c\n", ","), ("a\n1;2", ","),
       ("", ","),
@@ -88,7 +88,7 @@ import Testing
     #expect(try DelimitedRow(Array("a\\tb\t\\\\\t".utf8), .tab).cells.map(\.text) == ["a\tb", "\\", ""])
   }
 
-  @Test("A column's type fits all its cells, and an empty cell adds no field")
+  @Test("An imported column's type fits all its cells, and an empty cell adds no field")
   func types() throws {
     let text = """
       path,n,x,zip,ok,at,list,m.a,m.b,s

@@ -107,7 +107,8 @@ struct ForeignValueTests {
   }
 
   @Test(
-    "A value that does not have the given type is rejected with its position", arguments: ["timestamp", "integer", "geo"])
+    "A value that does not have the given type is rejected with its position",
+    arguments: ["timestamp", "integer", "geo"])
   func mistyped(type: String) {
     #expect {
       try read("[\"x\"]", types: "a=\(type)")

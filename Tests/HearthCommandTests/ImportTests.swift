@@ -25,7 +25,7 @@ import Testing
       .onlyMutation(for: record)
   }
 
-  @Test("A record's path is its path member or its name")
+  @Test("An imported record's path is its path member or its name")
   func paths() throws {
     let exported = try mutation(record("{\"data\": {\"a\": 1}, \"path\": \"c/d\", \"updateTime\": \"x\"}"))
     #expect(exported == Mutation(key: DocumentKey(unchecked: ResourcePath("c/d")), operation: .set(["a": .integer(1)])))
@@ -246,7 +246,7 @@ struct RenamedImportTests {
     #expect(try await values().count == 3000)
   }
 
-  @Test("An invalid document stops the import after everything before it")
+  @Test("An invalid document stops the import after all earlier documents are imported")
   func stops() async throws {
     var lines = (0..<1300).map { line($0, $0) }
     lines[700] = "{\"path\": \"c/700\"}"

@@ -258,7 +258,7 @@ struct InspectionTests {
     await program.client.terminate()
   }
 
-  @Test("A program answers the counts of 200 collections at the same time")
+  @Test("A program counts 200 collections for a watcher at the same time")
   func manyRequests() async throws {
     let program = try Program()
     let watcher = try program.watch()

@@ -132,7 +132,7 @@ import Testing
     #expect(try await datastore.lookup([key("c/1")], .names).first?.data?.fields == [:])
   }
 
-  @Test("A moment can be a time, a day, an age or now, in microseconds")
+  @Test("A moment on the command line is a time, a day, an age or now, in microseconds")
   func moments() throws {
     let now = Timestamp(seconds: 1000, nanoseconds: 123_456_789)
     func parse(_ text: String) -> Timestamp? { try? MomentText.parse(text, now: now) }

@@ -14,7 +14,7 @@ import Testing
     database: DatabaseID(project: "p", database: "d"), cache: .memory, backend: .embedded(folder: "/here"))
 
   @Test(
-    "A place is a path with an optional database and moment",
+    "A place on the command line is a path with an optional database and moment",
     arguments: [
       ("cities/SF", nil, "cities/SF"), ("/", nil, "/"), ("users/ada@example.org", nil, "users/ada@example.org"),
       ("/cities", nil, "/cities"), ("backup/cities", nil, "backup/cities"),

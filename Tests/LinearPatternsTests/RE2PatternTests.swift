@@ -39,7 +39,7 @@ struct RE2PatternTests {
   }
 
   @Test(
-    "A text is split where the pattern matches",
+    "A text is split where an RE2 pattern matches",
     arguments: [
       ("a,b,,c", ",", ["a", "b", "", "c"]), ("a,b,,", ",", ["a", "b"]), ("", ",", [""]), (",a", ",", ["", "a"]),
       ("abc", "", ["", "a", "b", "c"]), ("a1b22c", "[0-9]+", ["a", "b", "c"]), ("abc", "x", ["abc"]), (",", ",", []),

@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct PositionTests {
   @Test(
-    "The document at a position of a query's result is found on every transport",
+    "The document at a position in a query's result is found on every transport",
     arguments: [World.Way.inProcess, .gRPC])
   func positions(_ way: World.Way) async throws {
     try await World.with(way) { world in

@@ -129,7 +129,7 @@ import Testing
     }
   }
 
-  @Test("An upgrade request gets 501, and an unrequested upgrade by the server 503")
+  @Test("A client's upgrade request gets 501, and a server's unrequested upgrade gets 503")
   func upgrades() async throws {
     try await RawServer.run { server in
       let serving = Task {

@@ -138,7 +138,7 @@ extension PainterTests {
       #expect((all.max() ?? 0) <= 250, "\(all)")
     }
 
-    @Test("A step of the session band costs at most 40 bytes, and none without events")
+    @Test("A step of the session band costs at most 40 bytes, or none without events")
     mutating func band() {
       defer { painter.close() }
       for _ in 0..<20 {

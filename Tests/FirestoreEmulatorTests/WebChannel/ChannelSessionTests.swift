@@ -147,7 +147,7 @@ extension [UInt8] {
     #expect(try taken(&session).isLast && session.back == .none)
   }
 
-  @Test("A session ends after an unused minute, and its client's messages keep it open")
+  @Test("A session ends after an unused minute; messages from its client keep it open")
   func expires() throws {
     var session = ChannelSession()
     for _ in 0..<11 { #expect(tick(&session) == .nothing) }

@@ -64,7 +64,7 @@ import Testing
     #expect(server.channels.count == 0)
   }
 
-  @Test("A client that acknowledges nothing is limited and gets the rest when it does")
+  @Test("A client that acknowledges nothing receives limited data, and later the rest")
   func unacknowledged() throws {
     let session = try server.open("Listen", server.form(0, server.listen("c/a")))
     let text = String(repeating: "x", count: 200_000)
