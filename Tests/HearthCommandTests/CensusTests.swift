@@ -74,7 +74,7 @@ private func document(_ path: String, _ fields: Fields) -> Document {
     #expect([0, 1023, 1536, 5 << 20].map(CollectionCensus.size) == ["0 B", "1023 B", "1.5 KiB", "5.0 MiB"])
   }
 
-  @Test("A table is measured in terminal columns and clipped at the terminal's width")
+  @Test("An output table is measured in terminal columns and clipped at the screen width")
   func table() {
     var table = TextTable([TextTable.Column(title: "A"), TextTable.Column(title: "N", alignment: .right)])
     table.add(["都市", "5"])

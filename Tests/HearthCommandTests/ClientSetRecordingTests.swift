@@ -56,7 +56,7 @@ struct ClientSetRecordingTests {
     #expect(try Redaction("mayor").redacted(facts) == facts)
   }
 
-  @Test("The clients on a screen, or their absence, read back from a recording")
+  @Test("The clients on a screen, or their absence, round-trip through a recording")
   func decoded() throws {
     let facts = ClientSetFacts(own: "bob", clients: [.init(name: "one", isDurable: true), .init(name: "bob")])
     for told in [facts, nil] {

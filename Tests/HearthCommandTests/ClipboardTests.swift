@@ -114,7 +114,7 @@ struct ClipboardTests {
 @Suite("External editor")
 struct UserEditorTests {
   @Test(
-    "A missing editor is reported with its variable and advice",
+    "A missing external editor is reported with its variable and advice",
     arguments: [
       (
         [:], 127,

@@ -204,7 +204,7 @@ struct CommandHelpTests {
     #expect(text == "Unexpected argument 'b'. 'paths' takes no arguments.")
   }
 
-  @Test("A name that resembles no other gets no suggestion")
+  @Test("A name that resembles no known name gets no suggestion")
   func none() {
     #expect(
       CommandHelp.unknownTopic(["help", "nope"])?.message == "Unknown command 'nope'. See --help.")
@@ -233,7 +233,7 @@ struct CommandHelpTests {
         == "Missing expected argument '<path>'")
   }
 
-  @Test("Help covers subcommands and suggests the nearest of them")
+  @Test("Help covers subcommands and suggests the nearest one")
   func help() {
     #expect(CommandHelp.unknownTopic(["help", "theme", "check"]) == nil)
     #expect(CommandHelp.unknownTopic(["help", "theme"]) == nil)

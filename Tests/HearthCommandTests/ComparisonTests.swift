@@ -66,7 +66,7 @@ private func side(_ documents: [(String, Fields)], _ owner: DatabaseID = databas
     #expect(try await compare(side([]), side([])).outcome == Comparison.Outcome())
   }
 
-  @Test("A difference as JSON contains both sides' values")
+  @Test("A diff as JSON contains both sides' values")
   func json() {
     let path = ResourcePath("c/a")
     let fields = FieldDifference.between(

@@ -84,7 +84,7 @@ struct ConfigurationFileTests {
     #expect(wrong.color == nil && wrong.copy == nil && wrong.links == nil)
   }
 
-  @Test("The color option overrides the configuration, which overrides the terminal")
+  @Test("The --color option overrides the configuration, which overrides the terminal")
   func color() throws {
     var preferences = Preferences.read(Paths(environment: ["HOME": "/nowhere"]))
     func depth(_ arguments: [String]) throws -> ColorDepth? {
@@ -111,14 +111,14 @@ struct ConfigurationFileTests {
     #expect(file.theme == "nord" && file.mouse == nil)
   }
 
-  @Test("A file that is not TOML is reported as one problem")
+  @Test("A configuration file that is not TOML is reported as one problem")
   func garbage() {
     let file = parse(String(repeating: "<html>\n", count: 50))
 
     #expect(file.problems == ["config.toml:1: not a TOML file; the file is ignored"])
   }
 
-  @Test("Key tables apply to the whole screen or a part, and record each key's line")
+  @Test("Key binding tables apply to the whole screen or a part and record their lines")
   func keys() {
     let file = parse(
       """

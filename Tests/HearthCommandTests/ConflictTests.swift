@@ -119,7 +119,7 @@ struct ConflictTests {
       of: request, edited: edited, mutations, now: document, database: FirestoreTesting.database)
   }
 
-  @Test("Editing a document without conflicting remote changes asks nothing")
+  @Test("Editing a document asks nothing if no remote change conflicts")
   func edits() throws {
     let edited = "{\"status\": \"mine\", \"total\": 1}"
     #expect(try Self.status(edited, now: ["status": "new", "total": 1]) == .alone)

@@ -119,7 +119,7 @@ import Testing
     #expect(outside.connections.map(\.name) == ["a"] && outside.problems.first?.text.contains("outside") == true)
   }
 
-  @Test("An invalid address is reported with the connection's name")
+  @Test("An invalid server address is reported with the connection's name")
   func address() {
     let file = file("[odd]\nemulator = \"https://h:1\"\n")
     let error = #expect(throws: (any Error).self) {
@@ -145,7 +145,7 @@ import Testing
     }
   }
 
-  @Test("A shell command without a backend uses the shell's backend and its own options")
+  @Test("A shell command without a backend option uses the shell's backend and project")
   func inherited() throws {
     let shell = ShellSurroundings(try options("-C", "local"))
     try Surroundings.$current.withValue(shell) {

@@ -16,7 +16,7 @@ struct DecisionsTests {
     "line": 8, "user": "bob", "reason": "false for 'update' @ L8"
     """
 
-  @Test("A server that does not report rule values is supported")
+  @Test("Rule decisions are read from a server that does not report rule values")
   func earlier() throws {
     let decision = try #require(try read("{\"requests\": [{\(plain)}]}").first)
 
@@ -48,7 +48,7 @@ struct DecisionsTests {
       ])
   }
 
-  @Test("A server without rules is reported")
+  @Test("A server without security rules is reported")
   func open() throws {
     let status = try #require(throws: RPCStatus.self) { try read(#"{"requests": [], "rules": false}"#) }
     #expect(status.code == .failedPrecondition && status.message.contains("no rules"))

@@ -20,7 +20,7 @@ import Testing
       at: InProcessDatastore(backend: backend, database: database))
   }
 
-  @Test("The demo fills an empty database or reuses its own, and keeps other documents")
+  @Test("The demo fills an empty database or reuses its own data, and keeps other data")
   func claims() async throws {
     let folder = try TemporaryFolder.made()
     let backend = try backend()

@@ -223,7 +223,7 @@ struct RenamedImportTests {
           }))
   }
 
-  @Test("An import that stops anywhere resumes and gives the same result")
+  @Test("An import that stops at any point can resume with the same result")
   func resumes() async throws {
     let path = try file((0..<3000).map { line($0, $0) })
     var last = ImportProgressPoint()

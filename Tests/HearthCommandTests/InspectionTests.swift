@@ -125,7 +125,7 @@ struct InspectionTests {
     #expect(try program.programs().entries.isEmpty)
   }
 
-  @Test("A viewer cannot change a program, and its network is restored after a controller")
+  @Test("A viewer cannot change a program, and a controller's exit restores its network")
   func control() async throws {
     let program = try Program()
     let looker = try program.watch()

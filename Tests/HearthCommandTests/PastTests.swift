@@ -47,7 +47,7 @@ import Testing
     #expect(status?.code == .unimplemented)
   }
 
-  @Test("A time too old or in the future gets a clear error, and the past is read-only")
+  @Test("A read time too old or in the future gets a clear error; past data is read-only")
   func refusals() async throws {
     let clock = TestClock(seconds: 1_700_000_000)
     let datastore = try clock.datastore()
@@ -96,7 +96,7 @@ import Testing
     #expect(values == [1, 1])
   }
 
-  @Test("A pruned start time ends the read with advice")
+  @Test("A read whose start time was pruned fails with advice")
   func lostBeginning() async throws {
     let clock = TestClock(seconds: 1_700_000_000)
     let datastore = try clock.datastore()

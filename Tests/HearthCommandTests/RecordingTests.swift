@@ -181,7 +181,7 @@ struct RecordingTests {
     #expect(state.hasOverlay == session.state.hasOverlay || session.state.hasOverlay)
   }
 
-  @Test("Redaction keeps only the name of a command-line command")
+  @Test("Redaction removes a typed command that has arguments")
   func typedCommands() {
     let first = Self.session(1, steps: 1).initial
     let redactor = RecordingRedactor(

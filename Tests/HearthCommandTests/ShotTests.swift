@@ -41,7 +41,7 @@ struct ShotTests {
   @Test("A screenshot name without a known extension is invalid", arguments: ["a", "a.png", "svg", ""])
   func others(_ name: String) { #expect(Shot.Format(ofFile: name) == nil) }
 
-  @Test("A still shows the screen as text, ANSI or SVG, and the SVG has a title")
+  @Test("A still screenshot is text, ANSI or SVG, and the SVG has a title")
   func still() throws {
     let (session, _) = session(seconds: 3)
     let shot = try shot()

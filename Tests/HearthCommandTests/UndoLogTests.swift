@@ -56,7 +56,7 @@ import Testing
     #expect(!deletion.isUntouched(.fields([:])))
   }
 
-  @Test("A pending server timestamp cannot be restored, however deeply nested")
+  @Test("Undo cannot restore a pending server timestamp at any depth")
   func unfinished() {
     let pending = Value.serverTimestamp(ServerTimestamp(localWriteTime: Timestamp(seconds: 1), previous: nil))
     for value in [pending, .map(["x": pending]), .map(["x": .map(["y": pending])])] {
@@ -66,7 +66,7 @@ import Testing
     }
   }
 
-  @Test("Contents that the cache did not know cannot be restored")
+  @Test("Undo cannot restore contents that were not in the cache")
   func unknown() {
     #expect(throws: UndoFailure.unknown(orders)) { try change(.unknown, .absent).reversal(of: .absent) }
   }
