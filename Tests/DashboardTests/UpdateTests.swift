@@ -282,7 +282,7 @@ import Testing
     #expect(!driver.screen.contains("something"))
   }
 
-  @Test("The event rate drops to zero within ten seconds and then needs no ticks")
+  @Test("The event rate drops to zero within ten seconds and then causes no ticks")
   func decay() {
     var driver = Driver(size)
     driver.client(.status(Scenario.status(0)), at: 0)

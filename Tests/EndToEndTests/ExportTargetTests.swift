@@ -86,7 +86,7 @@ extension EndToEndTests.OnPseudoTerminal {
       #expect(!left.contains { $0.contains(".part-") }, "\(left)")
     }
 
-    @Test("An export includes subcollections or counts those it omits")
+    @Test("An export includes subcollections or counts those that it omits")
     func subcollections() async throws {
       for path in ["a/b/c/d", "a/b/e/f", "a/ghost/c/d"] {
         #expect(try await HeadlessRun(["set", path, "{}"], surroundings).status == 0)

@@ -63,7 +63,7 @@ extension EndToEndTests.InPipes {
       }
     }
 
-    @Test("Failed cases are printed with the deciding line, and the exit status is 1")
+    @Test("hearth rules test prints failed cases with the deciding line and exits with 1")
     func cases() async throws {
       let surroundings = try Surroundings()
       try surroundings.write("r.rules", Self.rules)

@@ -19,7 +19,7 @@ extension EndToEndTests.InPipes {
         environment: surroundings.environment.merging(["NOTIFY_SOCKET": address]) { $1 }, streams: .pipes)
     }
 
-    @Test("systemd gets READY when the port answers, and STOPPING on SIGTERM", arguments: [false, true])
+    @Test("systemd gets READY when the port accepts connections, and STOPPING on SIGTERM", arguments: [false, true])
     func told(isAbstract: Bool) async throws {
       let address = isAbstract ? "@hearth-test-\(getpid())-\(UInt32.random(in: 0 ... .max))" : path
       let socket = try NotificationSocket(address)

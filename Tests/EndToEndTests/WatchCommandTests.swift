@@ -96,7 +96,7 @@ extension EndToEndTests.InPipes {
       }
     }
 
-    @Test("A watch ends when its reader closes, even if nothing happens")
+    @Test("A watch ends when its reader closes the pipe, even if nothing happens")
     func closedPipe() async throws {
       let surroundings = surroundings
       _ = try await hearth("set", "cities/SF", "{}")

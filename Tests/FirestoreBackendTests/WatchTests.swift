@@ -141,7 +141,7 @@ import Testing
     #expect(watch.client.readTime == last)
   }
 
-  @Test("More pending documents than the limit are read from the log without a reset")
+  @Test("More unread documents than the limit are read from storage without a reset")
   func overflow() async throws {
     let backend = try makeBackend()
     var watch = await WatchDriver(backend)

@@ -49,7 +49,7 @@ struct SharedDataTests {
     await second.wait { $0.role == .owner || third.peers.role == .owner }
   }
 
-  @Test("A suspended owner hands the data over, and later attaches to the new owner")
+  @Test("A suspended owner hands over the data and later attaches to the new owner")
   func handsOver() async throws {
     let folder = try Folder()
     let first = try SharedData.open(folder.path, patience: .seconds(60))

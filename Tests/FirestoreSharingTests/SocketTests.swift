@@ -21,7 +21,7 @@ struct SocketTests {
     return lstat(path, &information) == 0 ? information.st_mode & 0o7777 : 0
   }
 
-  @Test("The socket is private to its user and removed when the data closes")
+  @Test("The socket is private to its user and removed when the data is closed")
   func isPrivate() throws {
     let folder = try Folder()
     var data: SharedData? = try SharedData.open(folder.path)

@@ -183,7 +183,7 @@ import Testing
     #expect(again.targetChanges[other]?.isCurrent == false)
   }
 
-  @Test("The position of a lookup's target is always reported by name")
+  @Test("The position of a lookup's target is reported with every snapshot")
   mutating func lookups() throws {
     let known = WatchedTarget(
       target: query("rooms/a").target, purpose: .limboResolution, syncedKeys: [[key("rooms/a")]])

@@ -221,7 +221,7 @@ struct InspectionTests {
     await program.client.terminate()
   }
 
-  @Test("A collection larger than one response is read completely")
+  @Test("A watched collection larger than one response is read completely")
   @MainActor
   func pages() async throws {
     let program = try Program()

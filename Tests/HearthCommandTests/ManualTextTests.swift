@@ -28,7 +28,7 @@ struct ManualTextTests {
       ])
   }
 
-  @Test("A table keeps its columns and wraps cells, and an escaped bar is cell text")
+  @Test("A manual table keeps its columns and wraps cells; an escaped bar is cell text")
   func tables() {
     let source =
       "| keys | do |\n|---|---|\n| `a` `\\|` | an explanation that is longer than its column |\n| b | short |\n"
@@ -38,7 +38,7 @@ struct ManualTextTests {
       ])
   }
 
-  @Test("A table too wide for the terminal becomes a list")
+  @Test("A manual table that is too wide for the terminal becomes a list")
   func narrowTables() {
     let source = "| a | b | c |\n|---|---|---|\n| `/emulator/v1/projects/P` | the same | and-a-long-word-of-its-own |\n"
     #expect(

@@ -109,7 +109,7 @@ struct MessageTests {
     for token in ["resumeToken", "streamToken"] { #expect(!all.contains(token)) }
   }
 
-  @Test("A recorded message reads back as written, and can be printed as a sentence")
+  @Test("A recorded message round-trips and can be printed as a sentence")
   func lines() async throws {
     let lines = try await session()
     for event in lines {

@@ -246,7 +246,7 @@ struct StorageTests {
     #expect(place(.remote(), emulator) == "server example.com:443")
   }
 
-  @Test("Without HOME the data is in the home directory that the system has for the user")
+  @Test("Without HOME the data is in the home directory of the user's account")
   func homeless() {
     for environment in [[:], ["HOME": ""], ["HOME": "relative"]] {
       #expect(StandardDirectories.data(environment).hasPrefix("/"))

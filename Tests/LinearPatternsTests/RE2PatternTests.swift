@@ -51,7 +51,7 @@ struct RE2PatternTests {
   }
 
   @Test(
-    "Matches are replaced, including references to groups",
+    "RE2 matches are replaced, including references to groups",
     arguments: [
       ("aXbX", "[A-Z]", "-", "a-b-"), ("abab", "(a)(b)", "$2$1", "baba"), ("abab", "(?P<x>a)b", "<${x}>", "<a><a>"),
       ("abab", "a", "$0$0", "aabaab"), ("a", "a", "\\$0\\\\", "$0\\"), ("a", "a", "$", "$"), ("aa", "a*", "x", "xx"),

@@ -212,7 +212,7 @@ import Testing
     }
   }
 
-  @Test("A server that stops responding within a call makes it unavailable")
+  @Test("A server that stops responding within a call makes the call unavailable")
   func silentCall() async throws {
     try await RawServer.run { server in
       let serving = Task {

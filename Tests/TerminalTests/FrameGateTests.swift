@@ -121,7 +121,7 @@ import Testing
     #expect(gate.isSlow)
   }
 
-  @Test("A remote screen gets event frames at its interval, and keys do not wait")
+  @Test("A remote screen gets event frames at the set interval, and keys do not wait")
   func fewFrames() {
     var gate = FrameGate()
     gate.newsInterval = .milliseconds(500)

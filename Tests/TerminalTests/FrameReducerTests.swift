@@ -72,7 +72,7 @@ struct FrameReducerTests {
     #expect(String(decoding: reducer.reduced(Array("a".utf8)), as: UTF8.self) == "\u{1B}[ma")
   }
 
-  @Test("Random frames show the same picture in fewer bytes", arguments: [true, false])
+  @Test("Reduced random frames show the same picture with fewer bytes", arguments: [true, false])
   func random(_ unsetsAttributes: Bool) {
     var random = SeededGenerator(seed: 11)
     // Wide enough that nothing wraps, which ncurses leaves to no terminal.
