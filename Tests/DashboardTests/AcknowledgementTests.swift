@@ -55,7 +55,7 @@ struct AcknowledgementTests {
     driver.state.feed.rows.filter { $0.key == key("cities/Rome") }.suffix(2).map(\.summary)
   }
 
-  @Test("A snapshot marks a create as acknowledged before the acknowledgement event")
+  @Test("A created document is shown as acknowledged before the acknowledgement event")
   func creation() {
     var driver = Driver(Size(width: 120, height: 36))
     driver.client(.status(Scenario.status(0)), at: 0)

@@ -97,7 +97,7 @@ struct EagerGarbageCollectionTests {
     #expect(try isCached("rooms/b", store))
   }
 
-  @Test("Least-recently-used collection does nothing in an eager cache")
+  @Test("Least-recently-used garbage collection does nothing in an eager cache")
   func noLRU() throws {
     var store = try open()
 

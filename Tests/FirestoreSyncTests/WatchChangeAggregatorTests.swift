@@ -255,7 +255,7 @@ import Testing
     #expect(event.targetChanges[target]?.removed == [key("rooms/a"), key("rooms/b")])
   }
 
-  @Test("A document target that is current without its document reports it as missing")
+  @Test("A document target that is current without its document reports a missing one")
   mutating func missingDocument() throws {
     let known = WatchedTarget(target: query("rooms/a").target, purpose: .limboResolution, syncedKeys: [[]])
     let targets: WatchChangeAggregator.Targets = { $0 == TargetID(1) ? known : nil }

@@ -48,7 +48,7 @@ struct ConfigurationFileTests {
     #expect(parse(ConfigurationFile.template).inside == InsideSettings())
   }
 
-  @Test("An invalid setting is reported with line and reason, and all others apply")
+  @Test("An invalid setting is reported with line and reason; all other settings apply")
   func wrong() {
     let file = parse(
       """

@@ -71,7 +71,7 @@ import Testing
   }
 
   @Test(
-    "An option that contradicts the connection is rejected, naming both",
+    "An option that contradicts the connection is rejected, and the error names both",
     arguments: [
       (["-C", "local", "--emulator", "h:1"], ["--connection local", "--emulator"]),
       (["-C", "local", "--data", "/x"], ["--connection local", "--data"]),
