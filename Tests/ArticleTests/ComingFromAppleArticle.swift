@@ -4,7 +4,7 @@ import Hearth
 import Testing
 
 extension ArticleTests {
-  @Test("Coming from Apple's SDK")
+  @Test("The code in the article 'Coming from Apple's SDK' runs")
   func comingFromApple() async throws {
     try await ArticleDatabase.run { db async throws in
       // Shown in ComingFromApple.md:

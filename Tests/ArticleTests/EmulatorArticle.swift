@@ -4,7 +4,7 @@ import Hearth
 import Testing
 
 extension ArticleTests {
-  @Test("Emulators and servers")
+  @Test("The code in the article 'Emulators and servers' runs")
   func emulator() async throws {
     try await ArticleDatabase.run { db async throws in
       // Shown in Emulator.md:

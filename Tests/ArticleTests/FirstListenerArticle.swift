@@ -4,7 +4,7 @@ import Hearth
 import Testing
 
 extension ArticleTests {
-  @Test("Your first listener")
+  @Test("The code in the article 'Your first listener' runs")
   func firstListener() async throws {
     try await ArticleDatabase.run { db async throws in
       // Shown in FirstListener.md:

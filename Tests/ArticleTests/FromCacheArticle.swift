@@ -4,7 +4,7 @@ import Hearth
 import Testing
 
 extension ArticleTests {
-  @Test("What fromCache means")
+  @Test("The code in the article 'What fromCache means' runs")
   func fromCache() async throws {
     try await ArticleDatabase.run { db async throws in
       // Shown in FromCache.md:

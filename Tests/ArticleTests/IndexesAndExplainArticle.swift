@@ -4,7 +4,7 @@ import Hearth
 import Testing
 
 extension ArticleTests {
-  @Test("Indexes and explain")
+  @Test("The code in the article 'Indexes and explain' runs")
   func indexesAndExplain() async throws {
     try await ArticleDatabase.run { db async throws in
       let batch = db.batch()

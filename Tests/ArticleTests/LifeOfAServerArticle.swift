@@ -4,7 +4,7 @@ import Hearth
 import Testing
 
 extension ArticleTests {
-  @Test("The life of a server")
+  @Test("The code in the article 'The life of a server' runs")
   func lifeOfAServer() async throws {
     // Shown in LifeOfAServer.md:
     /// Packs orders as they come, until its task is cancelled.

@@ -4,7 +4,7 @@ import Hearth
 import Testing
 
 extension ArticleTests {
-  @Test("Limits and cost")
+  @Test("The code in the article 'Limits and cost' runs")
   func limitsAndCost() async throws {
     try await ArticleDatabase.run { db async throws in
       // Shown in LimitsAndCost.md:

@@ -6,7 +6,7 @@ import Logging
 import Testing
 
 extension ArticleTests {
-  @Test("Logging")
+  @Test("The code in the article 'Logging' runs")
   func logging() async throws {
     try await ArticleDatabase.run { db async throws in
       await OneAtATime.log.take()

@@ -4,7 +4,7 @@ import Hearth
 import Testing
 
 extension ArticleTests {
-  @Test("Working offline")
+  @Test("The code in the article 'Working offline' runs")
   func offline() async throws {
     try await ArticleDatabase.run { db async throws in
       // Shown in Offline.md:
@@ -29,7 +29,7 @@ extension ArticleTests {
     }
   }
 
-  @Test("Working offline: the cache")
+  @Test("The code about the cache in the article 'Working offline' runs")
   func offlineCache() async throws {
     try await ArticleDatabase.run { db async throws in
       // Shown in Offline.md:

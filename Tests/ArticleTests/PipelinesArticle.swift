@@ -4,7 +4,7 @@ import Hearth
 import Testing
 
 extension ArticleTests {
-  @Test("Pipelines")
+  @Test("The code in the article 'Pipelines' runs")
   func pipelines() async throws {
     try await ArticleDatabase.run { db async throws in
       let books = db.collection("books")

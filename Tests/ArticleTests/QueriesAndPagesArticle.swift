@@ -4,7 +4,7 @@ import Hearth
 import Testing
 
 extension ArticleTests {
-  @Test("Queries and pages")
+  @Test("The code in the article 'Queries and pages' runs")
   func queriesAndPages() async throws {
     try await ArticleDatabase.run { db async throws in
       for (id, state, population, tags) in [

@@ -4,7 +4,7 @@ import Hearth
 import Testing
 
 extension ArticleTests {
-  @Test("The README's program")
+  @Test("The program in the README runs")
   func readme() async throws {
     try await ArticleDatabase.run { db async throws in
       // Shown in README.md:
@@ -20,7 +20,7 @@ extension ArticleTests {
     }
   }
 
-  @Test("The program on the manual's library page")
+  @Test("The program on the manual's library page runs")
   func library() async throws {
     try await ArticleDatabase.run { db async throws in
       // Shown in Manual/Library.md:

@@ -4,7 +4,7 @@ import Hearth
 import Testing
 
 extension ArticleTests {
-  @Test("Rejected writes")
+  @Test("The code in the article 'Rejected writes' runs")
   func rejectedWrites() async throws {
     try await ArticleDatabase.run { db async throws in
       // Shown in RejectedWrites.md:

@@ -4,7 +4,7 @@ import Hearth
 import Testing
 
 extension ArticleTests {
-  @Test("Several processes")
+  @Test("The code in the article 'Several processes' runs")
   func severalProcesses() async throws {
     // Shown in SeveralProcesses.md:
     let directory = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path

@@ -6,7 +6,7 @@ import Testing
 extension ArticleTests {
   private struct NotEnough: Error { let balance: Int }
 
-  @Test("Transactions")
+  @Test("The code in the article 'Transactions' runs")
   func transactions() async throws {
     try await ArticleDatabase.run { db async throws in
       try await db.document("accounts/ada").setData(["balance": 50])

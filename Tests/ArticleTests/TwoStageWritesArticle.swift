@@ -4,7 +4,7 @@ import Hearth
 import Testing
 
 extension ArticleTests {
-  @Test("Writes in two stages")
+  @Test("The code in the article 'Writes in two stages' runs")
   func twoStageWrites() async throws {
     try await ArticleDatabase.run { db async throws in
       // Shown in TwoStageWrites.md:

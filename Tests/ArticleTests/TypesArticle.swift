@@ -4,7 +4,7 @@ import Hearth
 import Testing
 
 extension ArticleTests {
-  @Test("Types")
+  @Test("The code in the article 'Types' runs")
   func types() async throws {
     try await ArticleDatabase.run { db async throws in
       // Shown in Types.md:

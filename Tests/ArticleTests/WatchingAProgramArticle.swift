@@ -4,7 +4,7 @@ import Hearth
 import Testing
 
 extension ArticleTests {
-  @Test("Watching a program")
+  @Test("The code in the article 'Watching a program' runs")
   func watchingAProgram() async throws {
     try await ArticleDatabase.run { db async throws in
       // Shown in WatchingAProgram.md:

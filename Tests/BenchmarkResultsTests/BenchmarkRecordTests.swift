@@ -19,7 +19,7 @@ import Testing
     return record
   }
 
-  @Test("A benchmark record has one line per entry, oldest first, and reads back")
+  @Test("A benchmark record has one line per entry, oldest first, and round-trips")
   func history() throws {
     try record([line("write", "patch", seconds: 0.002, floor: 0.001)], commit: "first").write(to: path)
     try record([line("write", "patch", seconds: 0.003, floor: 0.001)], commit: "second").write(to: path)
@@ -32,7 +32,7 @@ import Testing
     #expect(history.hasPrefix("write (patch), 10000\n  2027-01-15  first  2 ms"))
   }
 
-  @Test("A new result replaces the result of the same commit and machine")
+  @Test("A new result replaces the earlier result for the same commit and machine")
   func replacement() throws {
     try record([line("write", seconds: 1)]).write(to: path)
     try record([line("write", seconds: 2)], machine: "there").write(to: path)
@@ -55,7 +55,7 @@ import Testing
     #expect(unknown?.description == "The record has no figure of “wriet”. Did you mean “write”?")
   }
 
-  @Test("Ratios may grow by 25 %, or by 100 % on another machine, and allocations by 10 %")
+  @Test("Benchmark ratios may grow 25 % (100 % on another machine), allocations 10 %")
   func comparison() throws {
     let record = try record([line("write", seconds: 0.008, floor: 0.001, allocations: 100)])
     func compare(_ seconds: Double, _ allocations: Double = 100, on machine: String = "here") throws -> [Bool] {
@@ -74,7 +74,7 @@ import Testing
     #expect(RecordComparison(line("read", seconds: 1), with: record, on: "here") == nil)
   }
 
-  @Test("A ratio counts as grown only if its best and its median both grew")
+  @Test("A benchmark ratio counts as grown only if its best and its median both grew")
   func noise() throws {
     func line(_ seconds: [Double]) -> ReportLine {
       let reading = Reading(
@@ -87,7 +87,7 @@ import Testing
     #expect(RecordComparison(line([3.7, 3.7, 3.7]), with: record, on: "here")?.ratioHasGrown == false)
   }
 
-  @Test("The best ratio divides the best repetition by the reference's best repetition")
+  @Test("The best ratio is the best repetition divided by the reference's best repetition")
   func best() {
     let slow = Sample(wall: 9, cpu: 9)
     let reading = Reading(

@@ -10,7 +10,7 @@ import Testing
     Self.sizes.map { line("case", at: $0, unit, seconds: seconds(Double($0))) }
   }
 
-  @Test("n log n growth passes, and quadratic growth is reported with its steps")
+  @Test("n log n growth passes, and quadratic growth is reported per step with its factor")
   func fastSteps() throws {
     let allowed = try #require(GrowthCurve.all(lines { $0 * log2($0) / 1e6 }).first)
     #expect(allowed.points.count == 3 && allowed.fastSteps.isEmpty)
@@ -31,7 +31,7 @@ import Testing
     #expect(curve.fastSteps.isEmpty)
   }
 
-  @Test("Listeners and pending writes get separate curves at the largest document count")
+  @Test("Listeners and pending writes get separate growth curves at the largest size")
   func dimensions() throws {
     let lines = Self.sizes.flatMap { size in
       [1, 100].map {
@@ -50,7 +50,7 @@ import Testing
   @Test("A benchmark with a single size produces no growth curve")
   func oneSize() { #expect(GrowthCurve.all([line("case", seconds: 1)]).isEmpty) }
 
-  @Test("The growth plot has one labeled line per curve and escapes their names")
+  @Test("The growth plot has one labeled line per curve and escapes the curves' names")
   func picture() throws {
     let curves = GrowthCurve.all(
       Self.sizes.flatMap { size in

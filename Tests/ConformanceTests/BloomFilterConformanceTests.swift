@@ -53,7 +53,7 @@ struct BloomFilterConformanceTests {
     #expect(try Self.goldens.get().count == 12)
   }
 
-  @Test("A filter reports the same membership as the backend's filter", arguments: (try? goldens.get()) ?? [])
+  @Test("A Bloom filter reports the same membership as the backend's filter", arguments: (try? goldens.get()) ?? [])
   func membership(_ golden: Golden) throws {
     let filter = try BloomFilter(golden.bits())
     let answers = try golden.answers()
@@ -67,7 +67,7 @@ struct BloomFilterConformanceTests {
   }
 
   @Test(
-    "A filter built from the same names equals the backend's filter bit for bit", arguments: (try? goldens.get()) ?? [])
+    "A Bloom filter built from the same names equals the backend's bit for bit", arguments: (try? goldens.get()) ?? [])
   func building(_ golden: Golden) throws {
     var builder = BloomFilterBuilder(count: golden.count, falsePositiveRate: golden.falsePositiveRate)
     for index in 0..<golden.count { builder.insert(Self.name(index)) }

@@ -13,7 +13,7 @@ import Testing
 /// said that they are complete, marked as from the cache; here they count as steps towards the next that is complete.
 @Suite(.enabled(if: SpecFiles.areThere(for: "the conformance of listeners")))
 struct ListenConformanceTests {
-  @Test("A listener reports every consistent state with its changes", arguments: ConformanceFile.applicable(.listen))
+  @Test("A listener reports every consistent snapshot with its changes", arguments: ConformanceFile.applicable(.listen))
   func listen(_ file: ConformanceFile) throws {
     let firestore = Firestore.firestore(
       app: FirestoreApp(name: file.name, projectID: specDatabase.project, backend: .datastore(RecordingDatastore())))

@@ -22,7 +22,7 @@ struct ReadConformanceTests {
     #expect(datastore.targets == [FirestoreQuery.Query(path: asked.path).target])
   }
 
-  @Test("getDocuments sends the query that its clauses describe", arguments: ConformanceFile.applicable(.query))
+  @Test("getDocuments sends the query with all its clauses", arguments: ConformanceFile.applicable(.query))
   func query(_ file: ConformanceFile) async throws {
     let datastore = RecordingDatastore()
 

@@ -55,7 +55,7 @@ struct AcknowledgementTests {
     driver.state.feed.rows.filter { $0.key == key("cities/Rome") }.suffix(2).map(\.summary)
   }
 
-  @Test("A creation is acknowledged by its number before the status reports it")
+  @Test("A created document is shown as acknowledged before the acknowledgement event")
   func creation() {
     var driver = Driver(Size(width: 120, height: 36))
     driver.client(.status(Scenario.status(0)), at: 0)
@@ -116,7 +116,7 @@ struct AcknowledgementTests {
     #expect(summaries(driver).last == "#1 rejected: not-found")
   }
 
-  @Test("A feed row shows the acknowledgement even if the snapshot does not name it")
+  @Test("A feed row shows a write's acknowledgement even if the snapshot does not name it")
   func acknowledged() {
     var driver = writing()
     driver.client(.writeAcknowledged(BatchID(1), after: .milliseconds(31)), at: 2.05)
@@ -150,7 +150,7 @@ struct AcknowledgementTests {
         == "#2 acknowledged 2:05 after it was made")
   }
 
-  @Test("A write acknowledged before it was listed still gets feed rows")
+  @Test("A write acknowledged before the queue listed it still gets feed rows")
   func unlisted() {
     var driver = writing()
     let mutations = [
@@ -180,7 +180,7 @@ struct AcknowledgementTests {
     #expect(driver.state.feed.rows.allSatisfy { $0.key != key("cities/Wien") })
   }
 
-  @Test("An acknowledgement has a row even if a later write to the document is pending")
+  @Test("A write's acknowledgement gets a feed row even if a later write is pending")
   func covered() {
     var driver = writing()
     driver.client(
@@ -205,7 +205,7 @@ struct AcknowledgementTests {
     #expect(driver.state.feed.rows.last?.key == key("cities/Rome"))
   }
 
-  @Test("Errors start with the code, the reason and the database path")
+  @Test("Error messages start with the code, the reason and the database path")
   func relative() {
     #expect(Self.notFound.lineText == "not-found: No document to update: cities/Rome")
     #expect(Self.notFound.lineText(beside: key("cities/Rome")) == "not-found: No document to update")

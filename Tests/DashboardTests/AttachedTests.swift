@@ -28,7 +28,7 @@ struct AttachedTests {
     #expect(driver(control: true).screen.contains("of shop 4711, watched and controlled"))
   }
 
-  @Test("Commands that would change the program explain why they do nothing")
+  @Test("Commands that would change the attached program explain why they do nothing")
   func refusals() {
     var driver = driver()
     let program = driver.state.configuration.attached!
@@ -51,7 +51,7 @@ struct AttachedTests {
     #expect(driver.state.permitted(effects, by: program) == [.client(.listCollections(below: .root))])
   }
 
-  @Test("With control of a program, keys switch its network and cancel its pending writes")
+  @Test("With control of a program, o switches its network and F opens the fault menu")
   func control() {
     var driver = driver(control: true)
     driver.press("o")
@@ -60,7 +60,7 @@ struct AttachedTests {
     #expect(driver.state.overlay != nil)
   }
 
-  @Test("The screen says who switched the network off, whoever watches whom")
+  @Test("The screen says whether you or another program switched the network off")
   func holder() {
     func feed(_ driver: Driver, byWatcher: Bool) -> String {
       var (driver, status) = (driver, driver.state.network)
@@ -78,7 +78,7 @@ struct AttachedTests {
     #expect(feed(driver(), byWatcher: true).contains("offline 12:05:00 by another attached program"))
   }
 
-  @Test("Documents that the program's listener keeps in sync are not marked cached")
+  @Test("Documents covered by the program's in-sync listener are not marked as cached")
   func heard() throws {
     var driver = driver()
     let orders = ResourcePath("orders")
@@ -104,7 +104,7 @@ struct AttachedTests {
     #expect(driver.state.listeners[0].count == 77)
   }
 
-  @Test("A listener that the program stops disappears, but its feed rows remain")
+  @Test("A stopped listener of the program disappears, but its feed rows remain")
   func stopped() {
     var driver = driver()
     let listener = driver.state.listeners[0]
@@ -113,7 +113,7 @@ struct AttachedTests {
     #expect(driver.screen.contains("shop stopped listening"))
   }
 
-  @Test("When the program ends, the dashboard stays open and shows ENDED")
+  @Test("When the attached program ends, the dashboard stays open and shows ENDED")
   func end() {
     var driver = driver(control: true)
     driver.client(.attachmentEnded("shop 4711 has ended"), at: 60)
@@ -128,7 +128,7 @@ struct AttachedTests {
   }
 
   @Test(
-    "Dashes replace the network pane's live values after the program ends",
+    "After the attached program ends, dashes replace the network pane's live values",
     arguments: [Size(width: 80, height: 24), Size(width: 120, height: 36), Size(width: 180, height: 44)])
   func figures(_ size: Size) {
     var driver = driver(control: true)

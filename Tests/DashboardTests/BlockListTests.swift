@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Block list")
 struct BlockListTests {
-  @Test("A block list equals an array after random changes and copies")
+  @Test("A block list matches an array after random changes and copies")
   func random() {
     var random = SeededGenerator(seed: 11)
     var list = BlockList<Int>()

@@ -11,7 +11,7 @@ import Testing
 
 @Suite("Bookmarks and wrapped text")
 struct BookmarkTests {
-  @Test("m and a letter mark a row, and ' and the letter return to it from anywhere")
+  @Test("m and a letter bookmark a row, and ' and the letter return to it from anywhere")
   func back() {
     var driver = Scenario.online.play(Size(width: 120, height: 36))
     driver.press("1 g j j m a")
@@ -57,7 +57,7 @@ struct BookmarkTests {
     #expect(driver.screen.contains("is gone"))
   }
 
-  @Test("Short bytes and vectors fit on one line, and w shows longer values in full")
+  @Test("Short byte values and vectors fit on one line, and w shows longer values in full")
   func readable() {
     var driver = Driver(Size(width: 100, height: 40))
     driver.client(.collections(below: .root, ["files"]), at: 0)

@@ -18,7 +18,7 @@ struct BundleCommandTests {
     return driver
   }
 
-  @Test("Documents, ranges, collections, feed rows and results can be bundled")
+  @Test("Documents, ranges, collections, feed rows and results can be saved as a bundle")
   func selections() {
     let orders = Query(path: ResourcePath("orders"))
     let name = shop("1").state.listeners.first { $0.query == orders }?.name ?? "no listener"
@@ -31,7 +31,7 @@ struct BundleCommandTests {
     #expect(shop("3").state.bundledContents == nil)
   }
 
-  @Test("A listener's name bundles its result, and an unknown name is rejected")
+  @Test("Bundling a listener by name saves its result, and an unknown name is rejected")
   func named() throws {
     var driver = shop("3 :")
     let listener = try #require(driver.state.listeners.first)
@@ -47,7 +47,7 @@ struct BundleCommandTests {
     #expect(!driver.effects.contains { if case .client(.transfer) = $0 { true } else { false } })
   }
 
-  @Test("Without a file the dashboard asks for one and suggests a name")
+  @Test("The bundle command without a file asks for one and suggests a name")
   func asked() {
     var driver = shop("1 g j j :")
     driver.type("bundle ")
@@ -61,7 +61,7 @@ struct BundleCommandTests {
     #expect(file == "orders.bundle")
   }
 
-  @Test("freeze writes all or part of the cache, also offline")
+  @Test("The command freeze writes all or part of the cache to a file, also offline")
   func freeze() {
     var driver = Scenario.online.play(Size(width: 120, height: 36))
     driver.client(.status(Scenario.status(30, isEnabled: false)), at: 30)

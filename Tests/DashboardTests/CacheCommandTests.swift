@@ -33,7 +33,7 @@ struct CacheCommandTests {
     driver.effects.compactMap { if case .client(.retain(let retention)) = $0 { retention } else { nil } }
   }
 
-  @Test("The command pin pins a path, a query or the selection, or unpins it if pinned")
+  @Test("The command pin pins a path, a query or the selection, or removes its pin")
   func pin() throws {
     var driver = driver("3")
     run("pin users", &driver)
@@ -69,7 +69,7 @@ struct CacheCommandTests {
     #expect(retained(driver).map(\.target) == pinned)
   }
 
-  @Test("The command evict takes a path or the selection, and asks first while offline")
+  @Test("The command evict takes a path or the selection and needs confirmation offline")
   func evict() {
     var driver = driver("1 g j j")
     run("evict", &driver)
@@ -88,7 +88,7 @@ struct CacheCommandTests {
     #expect(driver.effects == [.client(.evict(.path(ResourcePath("users"))))])
   }
 
-  @Test("'evict older than' removes documents by age, below a path or in the whole cache")
+  @Test("'evict older than' evicts documents by age, below a path or in the whole cache")
   func older() {
     var driver = driver("1 g j j")
     run("evict orders older than 2h", &driver)
@@ -105,7 +105,7 @@ struct CacheCommandTests {
     #expect(driver.screen.contains("Everything in the cache that is older than 2 h cannot be read again"))
   }
 
-  @Test("A new lifetime is applied immediately, then every minute while online")
+  @Test("A new cache lifetime is applied immediately, then every minute while online")
   func lifetime() throws {
     var driver = driver("1")
     run("lifetime orders 2h", &driver)
@@ -132,7 +132,7 @@ struct CacheCommandTests {
     #expect(!driver.effects.contains(look) && driver.state.storage.retentions.isEmpty)
   }
 
-  @Test("A lifetime applies to a query, and an invalid one is rejected with the reason")
+  @Test("A query can have a cache lifetime; an invalid lifetime is rejected with a reason")
   func lifetimeOfQuery() throws {
     var driver = driver("1")
     run("lifetime orders where state == 'done' 90m", &driver)

@@ -10,7 +10,7 @@ import Testing
 @Suite("Captions")
 struct CaptionTests {
   @Test(
-    "A caption replaces the keys in the last row and marks the moment in the cast", arguments: [24, 60, 120])
+    "A caption replaces the key hints and adds a marker to the recording", arguments: [24, 60, 120])
   func shown(width: Int) {
     var driver = Scenario.online.play(Size(width: width, height: 24))
     let keys = driver.canvas().text(row: 23)
@@ -24,7 +24,7 @@ struct CaptionTests {
     #expect(driver.effects.isEmpty && !driver.canvas().text(row: 23).contains("Pay"))
   }
 
-  @Test("A caption hides the guide's step until the caption ends")
+  @Test("A caption hides the first-steps guide until the caption ends")
   func coached() {
     var driver = Scenario.online.play(Size(width: 120, height: 36))
     driver.state.coach = Coach()
@@ -36,7 +36,7 @@ struct CaptionTests {
     #expect(driver.canvas().text(row: 35).contains(" 1 of 3"))
   }
 
-  @Test("A script's caption needs no palette, and control characters are removed")
+  @Test("A script shows captions without the palette, and control characters are removed")
   func script() {
     var driver = Scenario.online.play(Size(width: 120, height: 36))
     driver.press("?")

@@ -36,7 +36,7 @@ struct CollectionSearchTests {
       hits: Scenario.events(hits), looked: looked, found: found, isDone: isDone, isFromCache: false)
   }
 
-  @Test("The first hit is selected immediately, and the screen shows the progress")
+  @Test("A search selects its first hit immediately and shows the progress")
   func progress() throws {
     var (driver, tag, request) = try searched("needle")
     #expect(request.query.filters.isEmpty && request.query.limit == nil)
@@ -141,7 +141,7 @@ struct CollectionSearchTests {
     #expect(!driver.screen.contains(" before"))
   }
 
-  @Test("A range is checked locally if an equality or prefix is already in the query")
+  @Test("A range is applied locally if the query already has an equality or prefix")
   func parts() throws {
     func filter(_ text: String) throws -> BrowserFilter {
       try #require(BrowserFilter(try RowFilter(text, in: database)))
@@ -156,7 +156,7 @@ struct CollectionSearchTests {
     #expect(excluded.range == nil && excluded.searches)
   }
 
-  @Test("Listener updates of found documents are shown")
+  @Test("Search results show listener updates of the found documents")
   func following() throws {
     var (driver, tag, _) = try searched("needle")
     var hit = Scenario.events(7..<8)[0]

@@ -12,7 +12,7 @@ import Testing
 
 /// How many documents a collection has, as the tree says.
 @Suite struct CountTests {
-  @Test("The header shows the code if listing is rejected, and NOT CONNECTED if idle")
+  @Test("The header shows REJECTED for invalid credentials and NOT CONNECTED when idle")
   func refused() {
     for (code, word) in [
       (StatusCode.unauthenticated, "REJECTED: unauthenticated"), (.permissionDenied, "NOT CONNECTED"),
@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test("If listing collections failed, the tree does not say that there are none")
+  @Test("If listing collections failed, the tree does not claim that there are none")
   func unlisted() {
     var driver = Driver(Size(width: 100, height: 30))
     driver.client(.collections(below: .root, []), at: 0)
@@ -98,7 +98,7 @@ import Testing
     #expect(driver.screen.contains("40 docs"))
   }
 
-  @Test("A listener's count wins over a collection count that arrives later")
+  @Test("A listener's count takes precedence over a collection count that arrives later")
   func listenedFirst() {
     var driver = Driver()
     driver.client(.status(Scenario.status(0)), at: 0)
@@ -164,7 +164,7 @@ import Testing
     #expect(counts(&driver, until: 7) == [.client(.count(ResourcePath("orders")))])
   }
 
-  @Test("Unfolding a collection counts it")
+  @Test("Unfolding a collection requests its document count")
   func unfolding() {
     var driver = opened(3)
     driver.press("h l")
@@ -193,7 +193,7 @@ import Testing
     #expect(driver.screen.contains("4 docs"))
   }
 
-  @Test("A change reported by a partial or group listener recounts the folded collection")
+  @Test("A change in a limited or group listener recounts the folded collection")
   func partialListeners() {
     for query in [
       Query(path: ResourcePath("orders"), limit: 2),

@@ -48,7 +48,7 @@ import Testing
     #expect(edited(driver) == nil)
   }
 
-  @Test("The palette offers to create any path that it does not know")
+  @Test("The palette offers to create a document at a typed path that it does not know")
   func palette() {
     var driver = empty()
     driver.press(":")
@@ -96,7 +96,7 @@ import Testing
     #expect(other.effects.isEmpty && other.screen.contains("the document already exists: E edits it"))
   }
 
-  @Test("In a new document ctrl-o opens $EDITOR, and a letter starts a field name")
+  @Test("In a new document ctrl-o opens $EDITOR, and typing a letter starts a field name")
   func text() {
     var driver = empty()
     driver.press("n p")
@@ -111,7 +111,7 @@ import Testing
     #expect(request.subject == .documentToCreate(key("cities/SF")) && driver.state.overlay == nil)
   }
 
-  @Test("Typing a full path after the suggested collection does not repeat it")
+  @Test("Typing a full path after the suggested collection does not repeat the collection")
   func wholePath() {
     var driver = FieldEditorTests.driver()
     driver.press("1 n p")

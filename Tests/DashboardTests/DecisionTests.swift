@@ -11,7 +11,7 @@ import Testing
 @testable import DashboardModel
 
 /// What is asked before something is overwritten, and what is said of what was.
-@Suite("Decisions")
+@Suite("Conflict and undo questions")
 struct DecisionTests {
   private static let again = EditRequest(.document(key("orders/a")), text: "{}")
   private static let conflict = EditConflict(
@@ -53,7 +53,7 @@ struct DecisionTests {
     #expect(driver.state.overlay == nil)
   }
 
-  @Test("Undoing over remote changes lists them first, and Enter cancels the undo", arguments: [false, true])
+  @Test("Undoing over remote changes lists those changes first, and Enter cancels", arguments: [false, true])
   func undo(_ isRedo: Bool) {
     let field = WriteConflict.Field(path: FieldPath("status"), base: "paid", mine: "packed", theirs: "sent")
     let conflict = UndoConflict(
@@ -74,7 +74,7 @@ struct DecisionTests {
     #expect(driver.effects == [.client(isRedo ? .redo(over: conflict) : .undo(over: conflict))])
   }
 
-  @Test("An undo question lists the affected fields and marks those changed since")
+  @Test("The undo question lists affected fields and marks those changed since the write")
   func exactly() {
     let mutation = Mutation(
       key: key("orders/a"), operation: .patch(["population": 111], FieldMask([FieldPath("population")])),
@@ -96,7 +96,7 @@ struct DecisionTests {
     #expect(decision.heads.last == "will be")
   }
 
-  @Test("Undoing a create lists the deletion and the fields it would remove")
+  @Test("Undoing a create lists the deletion and the fields that it would remove")
   func deletion() {
     let (left, now): (Fields, Fields) = (["n": 1], ["n": 1, "theirs": 2])
     let mutation = Mutation(key: key("orders/a"), operation: .delete)
@@ -153,7 +153,7 @@ struct DecisionTests {
     }
   }
 
-  @Test("A write over unseen values marks each such field in feed, overlay and history")
+  @Test("A write over unseen values is marked per field in feed, overlay and history")
   func replaced() {
     var driver = Scenario.online.play(Size(width: 120, height: 36))
     let path = key("orders/9aaPq2Xc")

@@ -30,7 +30,7 @@ struct DeniedTests {
     return driver
   }
 
-  @Test("A denied document says so with the reason instead of loading", arguments: [true, false])
+  @Test("A denied document shows the reason for the denial, not a loading state", arguments: [true, false])
   func reason(_ known: Bool) throws {
     let driver = try denied(known: known)
     let screen = driver.screen
@@ -64,7 +64,7 @@ struct DeniedTests {
     #expect(!driver.screen.contains("\u{2014} denied") && driver.state.detail?.failure == nil)
   }
 
-  @Test("A listener that the rules allow requests its denied collection again")
+  @Test("A listener that the rules allow reloads its previously denied collection")
   func listener() throws {
     var driver = try denied()
     _ = driver.state.listen(to: .init(path: Self.orders), name: "orders")

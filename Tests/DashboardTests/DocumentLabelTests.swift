@@ -38,7 +38,7 @@ struct DocumentLabelTests {
   }
 
   @Test(
-    "A pending local change shows LOCAL and its batch, whatever its cause")
+    "A pending local change shows LOCAL and its batch, whatever caused the snapshot")
   func pending() throws {
     for cause in [SnapshotCause.listenerAdded, .fromServer, .existenceFilter] {
       var driver = listening()
@@ -88,7 +88,7 @@ struct DocumentLabelTests {
     #expect(summary(of: 2, nil) == "left the results")
   }
 
-  @Test("A document beyond the limit is not shown as deleted")
+  @Test("A document pushed beyond the limit is not shown as deleted")
   func limit() {
     var driver = listening()
     _ = driver.state.listen(to: Query(path: ResourcePath("orders"), limit: 3), name: "three")
@@ -96,7 +96,7 @@ struct DocumentLabelTests {
     #expect(driver.state.feed.selected?.summary == "outside the limit of 3")
   }
 
-  @Test("A deletion's row is pending with its batch, then shows the acknowledgement")
+  @Test("A deletion's feed row shows the pending batch, then the acknowledgement")
   func deletion() throws {
     var driver = listening()
     driver.client(.pendingWrites([pendingWrite(5, .delete, "orders/4hT0q9Lm", at: at(2), .queued)]), at: 2)
@@ -114,7 +114,7 @@ struct DocumentLabelTests {
     #expect(row.summary == "#5 acknowledged 2.0 s after it was made · deleted")
   }
 
-  @Test("Documents of an acknowledged batch get rows even without listeners")
+  @Test("Documents of an acknowledged batch get feed rows even without listeners")
   func unwatched() {
     var driver = Driver(Self.size)
     var write = pendingWrite(5, .set, "stats/a", at: at(2), .queued)
@@ -130,7 +130,7 @@ struct DocumentLabelTests {
       ])
   }
 
-  @Test("An acknowledgement row gets its delay even if the listener reports first")
+  @Test("An acknowledgement row gets its round-trip time even if the snapshot is first")
   func lateTime() {
     var driver = listening()
     driver.client(.pendingWrites([pendingWrite(5, .update, "orders/7Qf3xAzP", at: at(2), .inFlight)]), at: 2)

@@ -49,7 +49,7 @@ struct ExplanationTests {
     }
   }
 
-  @Test("A query that no index would help says so beside the action")
+  @Test("The explain page says so if no index would help the query")
   func nothingHelps() {
     var (driver, query) = opened()
     let whole = QueryExplanation(
@@ -67,7 +67,7 @@ struct ExplanationTests {
     #expect(driver.screen.contains("asking the cache"))
   }
 
-  @Test("c creates the suggested index, and the query is measured again with it")
+  @Test("c creates the suggested index and measures the query again with the index")
   func create() {
     var (driver, query) = opened()
     driver.press("c")

@@ -51,7 +51,7 @@ struct FaultMenuTests {
     #expect(driver.state.faults.settings.isCalm)
   }
 
-  @Test("A fault that waits for a write has a badge, a line and a mark in the menu")
+  @Test("A fault that waits for a write is shown in a badge, in a line and in the menu")
   func armed() {
     var driver = Scenario.online.play(Size(width: 120, height: 36))
     #expect(!driver.screen.contains("[FAULTS]"))

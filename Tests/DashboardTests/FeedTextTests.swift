@@ -54,7 +54,7 @@ struct FeedTextTests {
     #expect(!newest(driver).contains("buyer"))
   }
 
-  @Test("Without tree columns, a feed row shows the fields; new documents say \"new\"")
+  @Test("Without tree columns a feed row shows fields, and a new document's says \"new\"")
   func withoutColumns() {
     var driver = Driver(Size(width: 120, height: 36))
     driver.client(.collections(below: .root, ["cities"]), at: 0)
@@ -117,7 +117,7 @@ struct FeedTextTests {
   }
 
   @Test(
-    "Rejected writes are always visible",
+    "The header counts rejected writes at every screen size",
     arguments: [(120, 36), (80, 24), (60, 16), (40, 12), (24, 4)])
   func rejected(_ width: Int, _ height: Int) {
     var driver = listening(Size(width: width, height: height))

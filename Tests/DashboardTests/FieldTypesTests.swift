@@ -84,7 +84,7 @@ struct FieldTypesTests {
     #expect(driver.screen.contains("double 98"))
   }
 
-  @Test("Without a selected collection the section gives instructions")
+  @Test("Without a selected collection, the field types ask you to select one")
   func nothing() {
     var driver = Driver(Size(width: 80, height: 24))
     driver.press("I shift-tab")

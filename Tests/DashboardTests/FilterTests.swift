@@ -49,7 +49,7 @@ struct FilterTests {
   func failing(_ text: String) throws { #expect(try !passes(text)) }
 
   @Test(
-    "A word is found in text of any script, in each spelling of its letters",
+    "A word is found in any script, whatever the Unicode form of its letters",
     arguments: [
       ("gent", "in Gent", true), ("gent", "Gen", false), ("gent", "gen gengent", true), ("Gent", "gent", false),
       ("uhr", "Zürich, 9 UHR ✓", true), ("zürich", "Zu\u{308}rich", true), ("zurich", "Zürich", false),
@@ -177,7 +177,7 @@ struct PaneFilterTests {
     #expect(shown(driver) == 30)
   }
 
-  @Test("A filtered query by id contains only equalities; ranges are checked locally")
+  @Test("A query filtered by id contains only equalities; ranges are applied locally")
   func asked() throws {
     let filter = try #require(try BrowserFilter(RowFilter("n:>5 status:paid n:!=1 coupon:null", in: database)))
     #expect(
@@ -229,7 +229,7 @@ struct PaneFilterTests {
     #expect(driver.screen.contains("1 of "))
   }
 
-  @Test("A help search accepts keys that are not valid filters")
+  @Test("A search in the help accepts keys that are not valid filters")
   func help() {
     var driver = Driver(size)
     driver.press("?")

@@ -22,7 +22,7 @@ struct FirstStepsTests {
     return scene
   }
 
-  @Test("An empty page suggests three ways to a first document")
+  @Test("The page of an empty database suggests three ways to create a first document")
   func ways() {
     let text = view(emptyPage(Size(width: 120, height: 36), reach: "").state).text
     #expect(text.contains("no collections yet"))
@@ -32,7 +32,7 @@ struct FirstStepsTests {
     #expect(text.contains("hearth --demo"))
   }
 
-  @Test("Commands for another terminal are suggested only if it can reach the data")
+  @Test("Commands for another terminal appear only if that terminal can reach the data")
   func reach() {
     let size = Size(width: 120, height: 36)
     let far = view(emptyPage(size, reach: "--emulator 127.0.0.1:8080").state).text
@@ -47,7 +47,7 @@ struct FirstStepsTests {
     #expect(view(scene.state).text.contains("typed here") != isReadOnly)
   }
 
-  @Test("An empty page fits any size and disappears with the first collection")
+  @Test("The page of an empty database fits any size and disappears with the first data")
   func sizes() {
     for size in ScreenProperties.sizes where size.width >= 24 && size.height >= 4 {
       #expect(view(emptyPage(size, reach: "--data /tmp/x").state).size == size)
@@ -101,7 +101,7 @@ struct FirstStepsTests {
     #expect(edit.subject == .document(key) && edit.fields["status"] == "paid")
   }
 
-  @Test("An opened value is selected: typing replaces it, and an arrow keeps it")
+  @Test("A value opened for editing is selected: typing replaces it, an arrow keeps it")
   func selected() {
     var driver = Scenario.online.play(Size(width: 120, height: 36))
     driver.press("1 j E enter")

@@ -43,7 +43,7 @@ struct FocusTests {
     }
   }
 
-  @Test("With a document open, queue and network shrink to one line until focused")
+  @Test("With a document open, the queue and network panes have one line until focused")
   func strips() {
     let size = Size(width: 120, height: 36)
     var scene = Shop.detail(size, .unicode)
@@ -62,7 +62,7 @@ struct FocusTests {
     #expect(!view(scene.state).text.contains("3 Network"))
   }
 
-  @Test("On a small screen the covered panes share one line, and a click unfolds one")
+  @Test("On a small screen covered panes share one line, and clicking a name opens one")
   func sharedLine() {
     let size = Size(width: 80, height: 24)
     var scene = Shop.detail(size, .unicode)
@@ -80,7 +80,7 @@ struct FocusTests {
     #expect(view(scene.state).text.contains("3 Network"))
   }
 
-  @Test("From 160 columns on, an open document covers no pane on a screen of any height", arguments: [20, 24, 36, 60])
+  @Test("On screens of at least 160 columns, an open document covers no pane", arguments: [20, 24, 36, 60])
   func wide(_ height: Int) {
     let size = Size(width: 160, height: height)
     var scene = Shop.detail(Size(width: 120, height: 36), .unicode)

@@ -20,7 +20,7 @@ struct FollowingTests {
     driver.effects.compactMap { if case .client(.openWindow(_, let query)) = $0 { query.path } else { nil } }
   }
 
-  @Test("A document with a row is selected immediately without a request")
+  @Test("An opened document that has a tree row is selected there without a request")
   func present() {
     var driver = shop()
     driver.press(":")
@@ -42,7 +42,7 @@ struct FollowingTests {
     #expect(key.documentID == "8sW1bnRk" && cursor(driver) == .document(key))
   }
 
-  @Test("A folded collection opens at the document, or completely if it fits")
+  @Test("A folded collection unfolds completely if it fits, or from the opened document")
   func folded() {
     var driver = shop()
     driver.press(":")

@@ -72,7 +72,7 @@ import Testing
     #expect(!driver.effects.contains(.client(.count(ResourcePath("orders")))))
   }
 
-  @Test("Frequent commits share a few requests a second, with one more at the end")
+  @Test("Frequent commits cause a few requests per second and one more at the end")
   func storm() {
     var driver = opened()
     var asked = 0
@@ -180,7 +180,7 @@ import Testing
     #expect(beside("users", driver) == "2 docs · 0:30")
   }
 
-  @Test("An empty cached result says if the server was never asked")
+  @Test("An empty cached result is marked if the server was never queried")
   func neverAsked() {
     for (wasAsked, words) in [
       (false, "cache has none (never asked)"), (true, "cache has none"), (nil, "cache has none"),
@@ -236,7 +236,7 @@ import Testing
     #expect(beside("nothere", driver) == "no row")
   }
 
-  @Test("Import and export commands take a file and create no document")
+  @Test("Import and export commands take a file name and create no document")
   func transfers() {
     for (typed, request) in [
       ("import ~/b.jsonl", .importing(file: "~/b.jsonl", into: nil)),

@@ -15,7 +15,7 @@ import Testing
 /// What the screen says of times, and that it is so.
 @Suite("Displayed times")
 struct IdleTests {
-  @Test("An idle header shows since when, and ticks and keys do not redraw it")
+  @Test("The header shows since when the client is idle; ticks and keys do not redraw it")
   func idle() {
     var driver = Driver()
     driver.client(.status(Scenario.status(0)), at: 0)
@@ -40,7 +40,7 @@ struct IdleTests {
     #expect(!driver.canvas().text(row: 0).contains("idle"))
   }
 
-  @Test("Past intervals move along the outage ruler without changing shape")
+  @Test("Past outages keep their width as they move along the outage ruler")
   func ruler() {
     var history = OnlineHistory()
     history.note(isOffline: false, isKnown: true, at: at(0))

@@ -98,7 +98,7 @@ struct InsideTests {
 
   private func asks(_ driver: Driver) -> Int { driver.effects.count { $0 == .client(.lookInside) } }
 
-  @Test("The inspection page queries the client once a second, one request at a time")
+  @Test("The inspection page queries the client every second, with one request at a time")
   func live() {
     var driver = Self.opened(answered: false)
     #expect(asks(driver) == 1 && driver.screen.contains("asking the client"))
@@ -294,7 +294,7 @@ struct InsideTests {
     #expect(lines(driver).contains { $0.contains(" all ") && $0.contains("1 204") && $0.contains(" 0 ") })
   }
 
-  @Test("Opening times, first snapshots and queries are compared with their budgets")
+  @Test("The inspection page compares opening, snapshot and query times with budgets")
   func budget() {
     var driver = Self.opened()
     section(.queries, &driver)
@@ -309,7 +309,7 @@ struct InsideTests {
     #expect(lines(driver).contains { $0.contains("to 1 000") && $0.contains("kept") })
   }
 
-  @Test("K restarts the selected stream, but in an attached program only with control")
+  @Test("K restarts the selected stream; in an attached program this requires control")
   func restart() {
     var driver = Self.opened()
     driver.press("K")

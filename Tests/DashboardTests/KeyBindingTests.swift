@@ -30,7 +30,7 @@ struct KeyBindingTests {
     }
   }
 
-  @Test("A custom key applies on the screen and in every pane with the command")
+  @Test("A custom key works globally and in every pane that has the command")
   func everywhere() {
     let (keymap, problems) = remapped(KeyBinding("edit", ["B", "f4"]), KeyBinding("toggle-network", ["O"]))
 
@@ -53,7 +53,7 @@ struct KeyBindingTests {
     #expect(keys("accept", .overlay(.palette), in: keymap) == "enter")
   }
 
-  @Test("Commands may swap keys, lose their keys or get their first key")
+  @Test("Custom key bindings can swap keys, remove them or add a command's first key")
   func swap() {
     let (keymap, problems) = remapped(
       KeyBinding("toggle-pause", ["o"]), KeyBinding("toggle-network", ["p"]), KeyBinding("mouse", []),
@@ -66,7 +66,7 @@ struct KeyBindingTests {
     #expect(problems == [])
   }
 
-  @Test("A conflicting key is rejected with its line, and the rest is accepted")
+  @Test("A conflicting key is rejected with its line number, and other keys are accepted")
   func conflicts() {
     let (keymap, problems) = remapped(
       KeyBinding("edit", ["p"], line: 4), KeyBinding("zoom", ["Z"], line: 5), KeyBinding("unzoom", ["Z"], line: 6))

@@ -65,7 +65,7 @@ import Testing
     #expect(driver.state.overlay == nil)
   }
 
-  @Test("A key listed in the help can be run from there")
+  @Test("The help can run the command of each key that it lists")
   func firstKey() {
     var driver = Scenario.help.play(Size(width: 120, height: 36))
     let index = Keymap.firstKeys.flatMap(\.keys).firstIndex { $0.name == "wall" } ?? 0

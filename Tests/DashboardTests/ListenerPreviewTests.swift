@@ -113,7 +113,7 @@ struct ListenerPreviewTests {
   }
 
   @Test(
-    "Composite indexes are needed for equality with order, several orders and groups",
+    "The editor computes the composite index that each query needs, if any",
     arguments: [
       (Query(path: ResourcePath("c")), nil),
       (Query(path: ResourcePath("c/d")), nil),

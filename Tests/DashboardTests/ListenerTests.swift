@@ -33,7 +33,7 @@ struct ListenerTests {
         isFromCache: false, syncStateChanged: false, hasPendingWrites: false, count: 1, causes: [.fromServer]))
   }
 
-  @Test("Editing a listener opens it in the builder and replaces it under its name")
+  @Test("Editing a listener opens it in the builder and replaces it under the same name")
   func edit() throws {
     var driver = driver("open")
     let old = driver.state.listeners[0].tag
@@ -182,7 +182,7 @@ struct ListenerTests {
     #expect(driver.state.overlay?.kind == .listeners)
   }
 
-  @Test("A failed listener is retried in place")
+  @Test("A failed listener is retried and keeps its position in the list")
   func again() {
     var driver = driver()
     driver.client(.listenerFailed(ListenerTag(2), RPCStatus(.permissionDenied, "no")), at: 1)
@@ -193,7 +193,7 @@ struct ListenerTests {
     #expect(driver.state.listeners[1].failure == nil)
   }
 
-  @Test("Loading a listener file skips those already running and reports both counts")
+  @Test("Loading a listener file skips running listeners and reports both counts")
   func file() {
     var driver = driver()
     let definitions = [

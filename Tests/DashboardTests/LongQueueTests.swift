@@ -24,7 +24,7 @@ import Testing
     return driver
   }
 
-  @Test("The header and the pane count all pending writes, but the pane lists only some")
+  @Test("The header and the pane count all pending writes, including those not listed")
   func counts() {
     let screen = driver(49_200, of: 50_000).screen
     #expect(screen.contains("49 200 · 5 shown"))

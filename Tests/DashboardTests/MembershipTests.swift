@@ -51,7 +51,7 @@ struct MembershipTests {
     #expect(membership.reasons == [.init(holds: false, text: "the order needs a missing field: rank")])
   }
 
-  @Test("With a limit, membership is a position, outside the limit, or unknown")
+  @Test("With a limit, membership shows a position, outside the limit, or unknown")
   func limit() {
     let orders = (0..<50).map { document("orders/o\($0)", ["total": .integer(Int64($0))]) }
     let fifth = document("orders/o5", ["total": 5])

@@ -27,7 +27,7 @@ struct MissingDocumentTests {
     }
   }
 
-  @Test("Missing documents are listed by name, except those that exist by now")
+  @Test("Missing documents are listed by name, except those created since then")
   func order() {
     let driver = opened(missing: ["e", "a", "c", "d"])
     #expect(ids(driver) == ["a", "b", "c", "d", "e"])

@@ -22,7 +22,7 @@ struct PaletteArgumentTests {
     return driver
   }
 
-  @Test("'offline 30s' goes offline, counts down and returns automatically")
+  @Test("'offline 30s' goes offline, counts down and goes online again automatically")
   func offline() {
     var driver = typed("offline 30s")
     #expect(driver.screen.contains("go offline, and online again after 30 s"))
@@ -60,7 +60,7 @@ struct PaletteArgumentTests {
   }
 
   @Test(
-    "Each command runs with its argument",
+    "Each palette command runs with its argument",
     arguments: [
       ("theme nord", Effect.terminal(.setTheme("nord"))),
       ("go orders/4hT0q9Lm", .client(.openDetail(key("orders/4hT0q9Lm")))),
@@ -126,7 +126,7 @@ struct PaletteArgumentTests {
     #expect(!typed("latency ").screen.contains("^"))
   }
 
-  @Test("A number without a unit means seconds")
+  @Test("A duration without a unit is in seconds")
   func seconds() {
     #expect(typed("offline 30").screen.contains("online again after 30 s"))
   }
@@ -182,7 +182,7 @@ struct PaletteArgumentTests {
     #expect(driver.screen.contains("stop orders"))
   }
 
-  @Test("Choosing a command that needs an argument types the command's name")
+  @Test("Choosing a command that needs an argument inserts the command's name")
   func chosen() {
     var driver = typed("latency")
     driver.press("enter")
@@ -206,7 +206,7 @@ struct PaletteArgumentTests {
     #expect(driver.state.overlay?.field?.text == "x")
   }
 
-  @Test("The history keeps 100 unique commands across restarts, newest last")
+  @Test("The palette history keeps 100 unique commands across restarts, newest last")
   func kept() {
     var driver = Scenario.online.play(size)
     for count in 1...104 {
@@ -223,7 +223,7 @@ struct PaletteArgumentTests {
     #expect(DashboardState(configuration, size: size, now: at(0)).commandHistory.last == "latency 30ms")
   }
 
-  @Test("Text that starts another command's title selects that command")
+  @Test("Typing the start of another command's title selects that command")
   func titles() {
     var driver = typed("go off")
     #expect(driver.screen.contains("go offline"))

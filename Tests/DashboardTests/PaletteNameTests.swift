@@ -27,7 +27,7 @@ struct PaletteNameTests {
     if case .overlay = command.context { false } else { true }
   }
 
-  @Test("Each command's name runs that command", arguments: Set(commands.map(\.name)).sorted())
+  @Test("Each command's name in the palette runs that command", arguments: Set(commands.map(\.name)).sorted())
   func names(_ name: String) throws {
     let item = try #require(first(name, in: Scenario.online.play(size)))
     guard case .command(let command) = item.target else {
@@ -53,7 +53,7 @@ struct PaletteNameTests {
     for name in found { #expect(first(name, in: Scenario.online.play(size))?.name == name, "\(name)") }
   }
 
-  @Test("No two letters run a command that quits, deletes or discards")
+  @Test("No two-letter input runs a command that quits, deletes or discards")
   func prefixes() {
     let letters = "abcdefghijklmnopqrstuvwxyz"
     var start = Scenario.online.play(size)
@@ -92,7 +92,7 @@ struct PaletteNameTests {
     #expect(driver.effects.first == .terminal(.quit(code: 0)))
   }
 
-  @Test("A search matches the start of words, never letters inside them")
+  @Test("A palette search matches the start of words, never letters inside them")
   func words() {
     let driver = Scenario.online.play(size)
     #expect(first("targets", in: driver)?.name == "inside")
@@ -101,12 +101,12 @@ struct PaletteNameTests {
     #expect(first("earing", in: driver) == nil)
   }
 
-  @Test("Searching a dialog's command says in which dialog it works")
+  @Test("A search that finds a dialog's command shows which dialog it works in")
   func dialogs() {
     #expect(first("wall-order", in: Scenario.online.play(size))?.title == "wall-order is a command of: Wall")
   }
 
-  @Test("A row starts with the command's name, and the selected one shows its description")
+  @Test("A palette row starts with the command's name; the selected row has a description")
   func rows() {
     var driver = Scenario.online.play(Size(width: 80, height: 24))
     driver.press(":")

@@ -24,7 +24,7 @@ struct PaneTitleTests {
   /// The upper line of pane 1.
   private func title(_ driver: Driver) -> String { String(driver.canvas().text(row: 1).prefix(70)) }
 
-  @Test("The title names the selected row's collection if the heading is scrolled off")
+  @Test("The pane title names the selected row's collection if its heading is off screen")
   func breadcrumb() {
     var driver = opened(Size(width: 120, height: 36))
     #expect(title(driver).contains(" 1 Collections ─"))
@@ -35,7 +35,7 @@ struct PaneTitleTests {
     #expect(title(driver).contains(" 1 Collections ─"))
   }
 
-  @Test("The title names the collection in view even if the cursor is on the next one")
+  @Test("The pane title names the visible collection even if the cursor is on the next")
   func nextCollection() {
     var driver = opened(Size(width: 80, height: 24))
     driver.client(.collections(below: .root, ["orders", "users"]), at: 1)
@@ -45,7 +45,7 @@ struct PaneTitleTests {
     #expect(title(driver).contains(" 1 orders ─"), "\(title(driver))")
   }
 
-  @Test("The title names the collection on smaller screens too")
+  @Test("The pane title names the collection on smaller screens too")
   func narrow() {
     var driver = opened(Size(width: 80, height: 24))
     driver.press("j j j j j j j j j j j j j j j")

@@ -12,7 +12,7 @@ struct PeersTests {
   private let serve = DataMember(process: 12, name: "hearth serve")
   private let watch = DataMember(process: 345, name: "hearth watch")
 
-  @Test("The network pane names the owning process and the others, if any")
+  @Test("The network pane names the process that owns the data and any other processes")
   func pane() {
     var driver = Scenario.online.play(Size(width: 120, height: 36))
     driver.client(.peers(DataPeers(.owner)), at: 1_000)

@@ -54,7 +54,7 @@ struct PressedKeysTests {
     #expect(line(driver).contains("j ×2"), "alone it switches")
   }
 
-  @Test("While the past is shown, pressed keys disappear according to the current time")
+  @Test("While the past is shown, pressed keys still disappear after three seconds")
   func past() {
     var session = DashboardSession(shown().state)
     let now = session.live.now

@@ -47,7 +47,7 @@ struct RangeTests {
     #expect(driver.state.rangeKeys == [key(0), key(1)])
   }
 
-  @Test("Deleting a range lists its documents, asks for their count and sends one batch")
+  @Test("Deleting a range lists its documents and asks you to type their count first")
   func delete() {
     var driver = opened()
     driver.press("v j j j j j j d")
@@ -135,7 +135,7 @@ struct RangeTests {
     #expect(driver.state.rangeCount == nil)
   }
 
-  @Test("Pressing v in other panes shows where ranges work")
+  @Test("Pressing v in other panes reports which rows can be selected as a range")
   func elsewhere() {
     var driver = opened()
     driver.press("4 v")

@@ -34,7 +34,7 @@ struct ReadOnlyTests {
     #expect(driver.effects == [] && driver.screen.contains("read-only: hearth was started with --readonly"))
   }
 
-  @Test("Writes that other commands would cause are stopped before they are sent")
+  @Test("A read-only dashboard stops writes that other commands would cause")
   func net() {
     var driver = driver()
     driver.press("1 n d")
@@ -64,7 +64,7 @@ struct ReadOnlyTests {
     #expect(!roles(.emulator).contains(.headerProd))
   }
 
-  @Test("A named connection shows production and read-only")
+  @Test("A named connection's settings mark it as production and read-only")
   func connection() {
     var driver = driver()
     driver.state.configuration.backend.name = "live"

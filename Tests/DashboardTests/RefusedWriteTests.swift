@@ -8,7 +8,7 @@ import Testing
 @testable import Dashboard
 @testable import DashboardModel
 
-@Suite("From a rejected write to its rule")
+@Suite("The rule that rejected a write")
 struct RefusedWriteTests {
   private static let refusal = RPCStatus(
     .permissionDenied, "Missing or insufficient permissions. false for 'delete' @ L7")
@@ -34,7 +34,7 @@ struct RefusedWriteTests {
       ])
   }
 
-  @Test("Enter and r open the request that best matches method, path and time")
+  @Test("Enter, then r on a rejected write opens the best matching rules request")
   func found() {
     var driver = driver()
     driver.press("2 G enter")
@@ -55,7 +55,7 @@ struct RefusedWriteTests {
     #expect(driver.screen.contains("request.auth.token.admin = false"), "what is known is shown at once")
   }
 
-  @Test("The feed row of a rejected write also opens its request")
+  @Test("The feed row of a rejected write also opens its rules request")
   func feedRow() {
     var driver = driver()
     driver.press("4 G")
@@ -65,7 +65,7 @@ struct RefusedWriteTests {
     #expect(driver.screen.contains("request.auth.token.admin = false"), "\(driver.screen)")
   }
 
-  @Test("Opening a write's request removes a filter that hides it")
+  @Test("Opening a write's rules request removes a filter that hides the request")
   func filtered() {
     var driver = driver()
     driver.press("4 ] /")
@@ -75,7 +75,7 @@ struct RefusedWriteTests {
     #expect(driver.state.requests.filter.isEmpty && driver.state.requests.selected?.number == 2)
   }
 
-  @Test("A missing request or a backend without rules is reported")
+  @Test("A missing rules request or a backend without rules is reported")
   func untold() {
     var driver = driver()
     driver.press("2 G enter r")
@@ -87,7 +87,7 @@ struct RefusedWriteTests {
     #expect(embedded.screen.contains("rules apply at 'hearth serve --rules'"), "\(embedded.screen)")
   }
 
-  @Test("A write rejected for a reason other than rules has no request")
+  @Test("A write rejected for a reason other than rules offers no rules request")
   func otherReason() {
     var driver = Scenario.online.play(Size(width: 120, height: 36))
     driver.client(.writeRejected(BatchID(44), RPCStatus(.notFound, "no document to update")), at: 18)

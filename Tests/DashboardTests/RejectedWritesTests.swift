@@ -31,7 +31,7 @@ struct RejectedWritesTests {
     return driver
   }
 
-  @Test("Rejected writes are listed below pending ones with their errors")
+  @Test("Rejected writes are listed below pending writes with their errors")
   func shown() {
     let driver = driver()
     #expect(driver.state.writes.rows.map(\.batch.rawValue) == [42, 43, 44, 40, 41])
@@ -42,7 +42,7 @@ struct RejectedWritesTests {
     #expect(driver.screen.contains("x drop"))
   }
 
-  @Test("A rejected write has the age at which it was rejected, in the unit of the others")
+  @Test("A rejected write shows its age at rejection, in the same unit as other ages")
   func age() {
     let row = driver().screen.split(separator: "\n").first { $0.contains("#41") && $0.contains("rejected") }
     #expect(row?.contains(" 0:08 ") == true, "\(row ?? "")")
@@ -62,7 +62,7 @@ struct RejectedWritesTests {
     #expect(driver.screen.contains("listener ended: permission-denied: 'cr"), "\(driver.screen)")
   }
 
-  @Test("r resends the selected write, or all marked ones")
+  @Test("r resends the selected rejected write, or all marked ones")
   func resend() {
     var driver = driver()
     driver.press("r")
@@ -95,7 +95,7 @@ struct RejectedWritesTests {
     #expect(driver.state.toasts.last?.text == "only a rejected write can be edited")
   }
 
-  @Test("Giving up an edit in $EDITOR does not reopen an earlier field editor")
+  @Test("Canceling an edit in $EDITOR does not reopen an earlier field editor")
   func editGivenUp() {
     var driver = driver()
     var earlier = FieldEditor(.document(key("orders/a")), ["n": 1], in: database)
@@ -109,7 +109,7 @@ struct RejectedWritesTests {
     #expect(driver.state.overlay == nil)
   }
 
-  @Test("x drops the selected write after a question, and X drops all")
+  @Test("x drops the selected write after confirmation, and X drops all")
   func drop() {
     var driver = driver()
     driver.press("x enter")
@@ -128,7 +128,7 @@ struct RejectedWritesTests {
     #expect(driver.state.toasts.last?.text == "no write was rejected")
   }
 
-  @Test("Pressing x on marked pending and rejected writes asks one question for both")
+  @Test("Pressing x on marked pending and rejected writes asks for one confirmation")
   func both() {
     var driver = driver()
     driver.press("k space g j space x")
@@ -137,7 +137,7 @@ struct RejectedWritesTests {
     #expect(driver.effects == [.client(.cancelWrite(BatchID(43))), .client(.dropRejected([BatchID(40)]))])
   }
 
-  @Test("A rejection moves a pending write down immediately with a message")
+  @Test("A rejected write moves below the pending writes immediately, with a message")
   func arrives() {
     var driver = driver()
     driver.client(.writeRejected(BatchID(43), denied), at: 20)
@@ -157,7 +157,9 @@ struct RejectedWritesTests {
     #expect(driver.state.toasts.allSatisfy { $0.kind != .error })
   }
 
-  @Test("Sizes have a column if there is room", arguments: [(120, false), (159, false), (250, true)])
+  @Test(
+    "The write queue has a size column if the screen is wide enough",
+    arguments: [(120, false), (159, false), (250, true)])
   func sizes(_ width: Int, _ hasColumn: Bool) {
     let driver = driver(Size(width: width, height: 36))
     #expect(driver.screen.contains("1.5 kB") == hasColumn)
@@ -179,7 +181,7 @@ struct ByteTextTests {
 
 @Suite("Snapshot causes")
 struct SnapshotReasonTests {
-  @Test("The feed names each snapshot cause that no column shows")
+  @Test("The feed names each snapshot cause that has no column")
   func reasons() {
     let causes: [(SnapshotCause, String?)] = [
       (.listenerAdded, "listener added"), (.localWrite(BatchID(1)), nil), (.acknowledged(BatchID(1)), nil),
@@ -204,7 +206,7 @@ struct SnapshotReasonTests {
     }
   }
 
-  @Test("Many lookups in one snapshot are counted, not listed")
+  @Test("Of many limbo lookups in a snapshot, two are named and the rest counted")
   func lookups() {
     let causes = (0..<5).map { SnapshotCause.limboResolved(key("users/u\($0)")) }
     #expect(SnapshotReasons.text(of: causes, separator: ", ") == "looked up u0, looked up u1, 3 more looked up")

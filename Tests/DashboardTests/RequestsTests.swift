@@ -28,7 +28,7 @@ struct RequestsTests {
     driver.effects.contains { if case .client(.listDecisions) = $0 { true } else { false } }
   }
 
-  @Test("The requests are the second list of pane 4, reached by ] or :requests")
+  @Test("Rules requests are the second list of pane 4, opened with ] or :requests")
   func tabs() {
     var driver = opened()
     #expect(driver.screen.contains("4 Requests") && !driver.screen.contains("4 Live feed"))
@@ -42,7 +42,7 @@ struct RequestsTests {
     #expect(driver.screen.contains("4 Live feed"))
   }
 
-  @Test("While visible, the request list asks the server every second for new decisions")
+  @Test("While visible, the request list polls the server every second for new decisions")
   func live() {
     var driver = opened()
     #expect(driver.effects == [.client(.listDecisions(after: nil))])
@@ -76,7 +76,7 @@ struct RequestsTests {
       "\(driver.screen)")
   }
 
-  @Test("An unreachable server is reported and polled until it returns")
+  @Test("An unreachable server is reported, and polling continues until it returns")
   func gone() {
     var driver = opened()
     driver.client(.decisions(.success([decision(1)])), at: 0.2)
@@ -89,7 +89,7 @@ struct RequestsTests {
     #expect(driver.screen.contains("rooms/r1"))
   }
 
-  @Test("A restarted server's decisions replace the earlier ones")
+  @Test("A restarted server's decisions replace those from before the restart")
   func restarted() {
     var driver = opened()
     driver.client(.decisions(.success((1...9).map { decision($0) })), at: 0.2)

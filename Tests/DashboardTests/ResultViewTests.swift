@@ -55,7 +55,7 @@ struct ResultViewTests {
       .first { $0.contains(" \(id) ") } ?? ""
   }
 
-  @Test("Result rows follow the query's order and positions, and its fields come first")
+  @Test("Result rows are numbered in query order, and the query's fields come first")
   func order() {
     let driver = opened()
     #expect(shown(driver) == ["a", "b", "c"])
@@ -66,7 +66,7 @@ struct ResultViewTests {
     #expect(driver.screen.contains("╌ limit 3 ╌"))
   }
 
-  @Test("A result briefly marks additions, changes and removals, removals with a reason")
+  @Test("A result briefly marks additions, changes and removals (with their reason)")
   func changes() {
     var driver = opened()
     let new = Self.order("d", 70)
@@ -135,7 +135,7 @@ struct ResultViewTests {
     #expect(driver.state.selectedKey == Self.first[2].key)
   }
 
-  @Test("A failed listener shows the reason, and a stopped one closes the view")
+  @Test("A failed listener shows the reason, and the view of a stopped one closes")
   func failure() {
     var driver = opened()
     driver.client(.listenerFailed(ListenerTag(1), RPCStatus(.permissionDenied, "No reading here.")), at: 2)
@@ -147,7 +147,7 @@ struct ResultViewTests {
     #expect(driver.state.browser.result == nil)
   }
 
-  @Test("Cached results are labeled, and an empty cache is not an empty server result")
+  @Test("Cached results are labeled, and an empty cached result names the cache")
   func offline() {
     var driver = opened()
     driver.client(.status(Scenario.status(2, isEnabled: false)), at: 2)
@@ -157,7 +157,7 @@ struct ResultViewTests {
     #expect(driver.screen.contains("the cache has none that match"))
   }
 
-  @Test("Missed snapshots of another program are counted, so a result shows as partial")
+  @Test("A result is shown as partial if a program's snapshot omitted changes")
   func partly() {
     var kept = CachedResult(Self.query)
     let all = ListenerSnapshot(

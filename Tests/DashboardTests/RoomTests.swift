@@ -12,7 +12,7 @@ import Testing
 @testable import DashboardModel
 
 /// How the room of the screen is used, and moved by hand.
-@Suite("Pane space")
+@Suite("Pane sizes")
 struct RoomTests {
   private func opened(_ size: Size) -> Driver {
     var driver = Driver(size)
@@ -22,7 +22,7 @@ struct RoomTests {
     return driver
   }
 
-  @Test("From 160 columns the selected document is shown in a separate column")
+  @Test("On screens of at least 160 columns the selected document has a separate column")
   func wide() {
     var driver = opened(Size(width: 160, height: 40))
     #expect(driver.screen.contains("0 orders/4hT0q9Lm"))
@@ -40,7 +40,7 @@ struct RoomTests {
     #expect(!narrow.screen.contains("0 orders/4hT0q9Lm"))
   }
 
-  @Test("An empty queue has one line, grows with a write and shrinks after a while")
+  @Test("An empty queue pane has one line, grows with a write and later shrinks again")
   func queue() {
     let size = Size(width: 120, height: 36)
     var driver = opened(size)
@@ -78,7 +78,7 @@ struct RoomTests {
     #expect(driver.screen.contains("88 kB"))
   }
 
-  @Test("Borders can be dragged, and the next layout resets them")
+  @Test("Pane borders can be dragged, and the next layout resets them")
   func borders() {
     let size = Size(width: 120, height: 36)
     var driver = opened(size)

@@ -57,7 +57,7 @@ struct RowJumpTests {
     #expect(driver.screen.contains("\(grouped(row + 1)) of 10 000"))
   }
 
-  @Test("Jumping to a loaded or early row needs no search")
+  @Test("Jumping to a row that is loaded or near the start needs no search")
   func near() {
     var driver = opened()
     go(&driver, "7")
@@ -77,7 +77,7 @@ struct RowJumpTests {
     #expect(driver.state.focus == .network)
   }
 
-  @Test("Offline, a row jump reports that rows are counted in the cache")
+  @Test("Offline, jumping to a row reports that only cached rows are counted")
   func offline() {
     var driver = opened()
     driver.client(.status(Scenario.status(1, isEnabled: false)), at: 1)

@@ -12,7 +12,7 @@ import Testing
 struct SearchingTests {
   private let size = Size(width: 120, height: 36)
 
-  @Test("The filter of pane 2 covers id, type, path, state and error; Esc clears it")
+  @Test("The write queue's filter covers id, type, path, state and error; Esc clears it")
   func writes() {
     var driver = Scenario.online.play(size)
     driver.press("2 /")

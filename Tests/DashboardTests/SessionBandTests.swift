@@ -17,7 +17,7 @@ struct SessionBandTests {
     Timestamp(microseconds: (start + seconds) * 1_000_000 + milliseconds * 1_000)
   }
 
-  @Test("The session band draws each second after it ends, and nothing while idle")
+  @Test("The session band draws each second after it has passed, and nothing while idle")
   func seconds() throws {
     var band = SessionBand()
     #expect(band.shown(columns: 40, at: time(0)) == nil)
@@ -32,7 +32,7 @@ struct SessionBandTests {
     #expect(band.shown(columns: 40, at: time(5))?.steps.map(\.events) == [3, 0, 0, 0, 1])
   }
 
-  @Test("An outage fills the band's steps once it ends or another event occurs")
+  @Test("Until an outage ends, the session band draws it only up to the last event")
   func outage() {
     var band = SessionBand()
     band.note(events: 1, at: time(0))
@@ -46,7 +46,7 @@ struct SessionBandTests {
         == [false, false, true, true, true, true, true, false, false])
   }
 
-  @Test("The band ends with the present while the clock runs, and stands still while idle")
+  @Test("The session band follows the current time while the clock runs and stops if idle")
   func running() {
     var scene = Shop.rejected(Size(width: 120, height: 36), .unicode)
     func columns() -> Int {
@@ -73,7 +73,7 @@ struct SessionBandTests {
   }
 
   @Test(
-    "In a long session the band's steps double in length, and no events are lost", arguments: [1, 7, 40, 512, 3000])
+    "In a long session the band's time steps double in length; no events are lost", arguments: [1, 7, 40, 512, 3000])
   func long(_ columns: Int) throws {
     var band = SessionBand()
     for second in stride(from: Int64(0), to: 100_000, by: 37) { band.note(events: 1, at: time(second)) }
@@ -85,7 +85,7 @@ struct SessionBandTests {
     #expect(shown.end(of: 0) < time(shown.length) && shown.end(of: 0) > time(shown.length - 1))
   }
 
-  @Test("The band above the feed shows events, writes and outages, and can be clicked")
+  @Test("The session band shows events, writes and outages, and can be clicked")
   func drawn() throws {
     let size = Size(width: 120, height: 36)
     var scene = Shop.rejected(size, .unicode)
@@ -106,7 +106,7 @@ struct SessionBandTests {
     #expect(moment == Scene.time("12:04:16.999999"))
   }
 
-  @Test("The band has ASCII signs, and no row on screens under 79 columns")
+  @Test("The session band has ASCII signs, and is omitted on screens under 79 columns")
   func plain() {
     let size = Size(width: 80, height: 24)
     var scene = Shop.rejected(size, .ascii)

@@ -12,7 +12,7 @@ import Testing
 @testable import DashboardModel
 
 /// The screen on a line that is slow.
-@Suite("Slow line")
+@Suite("Slow terminal connection")
 struct SlowLineTests {
   private let size = Size(width: 80, height: 24)
 
@@ -39,7 +39,7 @@ struct SlowLineTests {
           hasPendingWrites: false, count: 200, causes: [.server(SnapshotVersion(at(20)))])), at: 20)
   }
 
-  @Test("On a slow line a new feed row replaces the oldest in place and is marked")
+  @Test("On a slow connection a new feed row replaces the oldest in place and is marked")
   func ring() throws {
     var driver = slow()
     for number in 0..<20 { try event(number, &driver) }
@@ -57,7 +57,7 @@ struct SlowLineTests {
     }
   }
 
-  @Test("On a slow line, scrolling up shows the feed rows in order")
+  @Test("On a slow connection, scrolling up shows the feed rows in order")
   func paused() throws {
     var driver = slow()
     for number in 0..<20 { try event(number, &driver) }
@@ -95,7 +95,7 @@ struct SlowLineTests {
     #expect(!driver.screen.contains("not shown"))
   }
 
-  @Test("On a slow line, clock and ages advance every ten seconds with a single tick")
+  @Test("On a slow connection, clock and ages advance every 10 s with a single tick")
   func steps() {
     var driver = slow()
     driver.tick(31)
@@ -111,7 +111,7 @@ struct SlowLineTests {
     #expect(driver.state.nextTick <= at(41))
   }
 
-  @Test("On a slow line every situation can be drawn at any size")
+  @Test("On a slow connection every situation can be drawn at any size")
   func total() {
     for situation in Scenario.allCases {
       for size in [Size(width: 1, height: 1), Size(width: 30, height: 8), size, Size(width: 180, height: 44)] {

@@ -111,7 +111,7 @@ struct SortingTests {
     #expect(!driver.screen.contains("0 before"))
   }
 
-  @Test("In a field order, a window starts at the document's value and id")
+  @Test("When sorted by a field, a window starts at the anchor document's value and id")
   func bounds() {
     let anchor = Self.order("k", 7, at: 0)
     let query = CollectionWindow.query(
@@ -140,7 +140,7 @@ struct SortingTests {
     #expect(driver.screen.contains("only loaded rows can be reached"))
   }
 
-  @Test("Under a listener, documents with generated ids are sorted newest change first")
+  @Test("With a listener, documents with generated ids are sorted newest change first")
   func automatic() {
     let ids = (0..<5).map { "aaaaaaaaaaaaaaaaaaa\($0)" }
     var documents = ids.enumerated().map { Self.order($1, Int64($0), at: Double($0)) }
@@ -174,7 +174,7 @@ struct SortingTests {
     #expect(named.state.browser.windows[path]?.shownOrder == .id, "ids that were chosen say something")
   }
 
-  @Test("Clicking a column heading sorts by it, and a second click reverses")
+  @Test("Clicking a column heading sorts by it, and a second click reverses the order")
   func heads() {
     var driver = opened()
     let canvas = driver.canvas()

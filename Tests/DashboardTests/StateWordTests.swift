@@ -32,7 +32,7 @@ struct StateWordTests {
       at: seconds)
   }
 
-  @Test("An open document says whether it is the server's or cached, and since when")
+  @Test("An open document shows whether it is from the server or cache, and since when")
   func source() {
     var driver = opened()
     tell(&driver, isFromCache: true, at: 2)
@@ -47,7 +47,7 @@ struct StateWordTests {
     #expect(!driver.screen.contains("as of 12:04") && !driver.screen.contains("not asked since"))
   }
 
-  @Test("The header shows a server's silence only while a write waits for its answer")
+  @Test("The header reports an unresponsive server only while a write awaits a response")
   func silence() {
     var driver = opened()
     driver.tick(40)
@@ -62,7 +62,7 @@ struct StateWordTests {
     #expect(driver.screen.contains("ONLINE  rtt 184ms") && driver.screen.contains("⇡1 pending 0:31"))
   }
 
-  @Test("Only changes from outside count as events, not key presses or messages")
+  @Test("Only data changes count as events in the header, not key presses or messages")
   func idle() {
     var driver = opened()
     driver.tick(20)
@@ -87,7 +87,7 @@ struct StateWordTests {
     for word in StateWord.allCases { #expect(driver.screen.contains("\(word.text): \(word.meaning)"), "\(word)") }
   }
 
-  @Test("Listeners that do not fit in the list of reads are counted")
+  @Test("The network pane counts the listeners that do not fit in its list of reads")
   func reads() {
     var driver = Driver(Size(width: 80, height: 24))
     var meters: [ReadMeter] = []

@@ -20,7 +20,7 @@ import Testing
     }
   }
 
-  @Test("Days before the epoch start at midnight too")
+  @Test("Days before the Unix epoch also start at midnight")
   func beforeEpoch() {
     #expect(TimeText.date(Timestamp(seconds: -1)) == "1969-12-31 23:59:59Z")
     #expect(TimeText.date(.earliest) == "0001-01-01 00:00:00Z")

@@ -74,7 +74,7 @@ struct TimelineTests {
     var panes: [String] { panes(view(session.shown)) }
   }
 
-  @Test("( and ) step through the snapshots of one listener, skipping others")
+  @Test("( and ) step through one listener's snapshots and skip other events")
   func snapshotsOfOneListener() {
     var run = Run()
     run.keepsScreens = false
@@ -232,7 +232,7 @@ struct TimelineTests {
     }
   }
 
-  @Test("A session log is limited and reports moments that are too old")
+  @Test("A session log is limited and reports moments that are no longer stored")
   func bound() {
     let limit = SessionLog.Limit(segmentBytes: 20_000, segmentActions: 50, segments: 3)
     var run = Run(limit: limit)
@@ -257,7 +257,7 @@ struct TimelineTests {
     #expect(run.screen.contains("state 900"))
   }
 
-  @Test("Keys pressed in the past do not change the present")
+  @Test("Keys pressed while the past is shown do not change the present")
   func happened() {
     var run = run()
     for keys in [", ,", "4 + j", "? esc", "T down enter", "1 l j", ". .", "esc", "% ,", "esc", "j"] {
@@ -312,7 +312,7 @@ struct TimelineTests {
     #expect(screen.contains("The recording ends here"))
   }
 
-  @Test("A replay opens no client, and commands that need one say so")
+  @Test("A replay opens no client, and commands that need a client report this")
   func noClient() {
     var (_, replay) = replay(Playback(speed: .times(1), isPlaying: false))
     for key in ["o", "u", "n"] {

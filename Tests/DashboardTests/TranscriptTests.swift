@@ -9,7 +9,7 @@ import Testing
 @testable import DashboardModel
 @testable import DashboardView
 
-@Suite("Dashboard as plain lines")
+@Suite("Dashboard output as plain lines")
 struct TranscriptTests {
   @Test("Feed, connection, queue and messages are printed once as lines")
   func lines() {

@@ -53,7 +53,7 @@ struct TreeColumnsTests {
     return Set(canvas.row(y).dropFirst(1).prefix(68).map(\.role))
   }
 
-  @Test("Columns are the fields whose values differ between documents")
+  @Test("Tree columns are the fields whose values differ between documents")
   func choice() {
     var documents = Self.orders
     documents[0] = document("orders/\(Self.ids[0])", ["hello": "world"])
@@ -125,7 +125,7 @@ struct TreeColumnsTests {
     #expect(!(0..<12).contains { row(driver, $0).contains("+") })
   }
 
-  @Test("A constant field that starts to change becomes the first column, only once")
+  @Test("A constant field that starts to change moves to the first column only once")
   func stability() {
     let documents = Self.ids.enumerated().map { index, id in
       document("orders/\(id)", ["kind": .string(["a", "b"][index % 2]), "name": .string("n\(index)"), "hits": 0])

@@ -116,7 +116,7 @@ import Testing
     #expect(driver.state.feed.visible.count == driver.state.feed.rows.count)
   }
 
-  @Test("The snapshot after an acknowledgement shows how long it took (S3)")
+  @Test("The snapshot after an acknowledgement shows the write's round-trip time (S3)")
   func acknowledged() {
     var driver = Scenario.online.play(Size(width: 120, height: 36))
     driver.client(.writeAcknowledged(BatchID(42), after: .milliseconds(184)), at: 18)
@@ -282,7 +282,7 @@ import Testing
     #expect(!driver.screen.contains("something"))
   }
 
-  @Test("The event rate drops to zero within ten seconds and then needs no ticks")
+  @Test("The event rate drops to zero within ten seconds and then causes no ticks")
   func decay() {
     var driver = Driver(size)
     driver.client(.status(Scenario.status(0)), at: 0)
@@ -299,7 +299,7 @@ import Testing
     #expect(driver.canvas() == before)
   }
 
-  @Test("Ages tick once a second during pending writes or an outage")
+  @Test("Ages are updated every second during pending writes or an outage")
   func ages() {
     var driver = Scenario.offlinePaused.play(size)
     #expect(driver.state.nextTick == at(63))
@@ -318,7 +318,7 @@ import Testing
     #expect(driver.effects == [.terminal(.setTheme("ember"))])
   }
 
-  @Test("The palette runs the found command")
+  @Test("Enter in the palette runs the selected command")
   func palette() {
     var driver = Scenario.palette.play(size)
     driver.press("enter")
@@ -326,7 +326,7 @@ import Testing
       driver.effects == [.client(.setNetwork(enabled: false)), .terminal(.rememberCommands(["offline"]))])
   }
 
-  @Test("ctrl-c closes a dialog, and two within a second quit")
+  @Test("ctrl-c closes a dialog, and pressing it twice within a second quits")
   func interrupt() {
     var driver = Scenario.help.play(size)
     driver.press("ctrl-c")
@@ -370,7 +370,7 @@ import Testing
 
   // MARK: Mouse
 
-  @Test("A click selects, a second opens, and footer hints can be clicked")
+  @Test("A click selects a row, a second opens it, and footer hints can be clicked")
   func mouse() {
     var driver = Scenario.online.play(size)
     driver.mouse(.press, 8, 6)

@@ -33,7 +33,7 @@ struct VersionHistoryTests {
     return driver
   }
 
-  @Test("A listener added later is not the reason for the first sight of a document")
+  @Test("A document first seen before a listener was added does not name the listener")
   func firstSight() {
     var driver = opened()
     _ = driver.state.listen(to: .init(path: ResourcePath("orders")), name: "orders")
@@ -188,7 +188,7 @@ struct VersionHistoryTests {
     return driver
   }
 
-  @Test("b marks a version, and stepping compares it with any other")
+  @Test("b marks a version, and stepping compares other versions with it")
   func anyTwo() {
     var driver = fourVersions()
     // The newest is marked, and the first one stepped to: of two the older one stands before.

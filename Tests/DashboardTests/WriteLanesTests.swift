@@ -73,7 +73,7 @@ struct WriteLanesTests {
     #expect(lanes.scale.breaks(width: 60).map(\.text) == ["48 s", "30 s"])
   }
 
-  @Test("A rejected write's timeline ends with its code; a timeline in flight has no end")
+  @Test("A rejected write's timeline ends with its code; an in-flight write's has no end")
   func rejected() {
     var journey = WriteJourney(row(.queued))
     journey.note(row(.inFlight, tries: 1), at: at(0.01))

@@ -61,7 +61,7 @@ struct WriteThreadTests {
     #expect(driver.effects == [.client(.openDetail(key("orders/7Qf3xAzP")))])
   }
 
-  @Test("A pending document counts as changed remotely if it differs beyond the write")
+  @Test("An acknowledged document counts as changed remotely if it differs from the write")
   func alsoMine() {
     let key = key("cities/SF")
     func city(_ name: String, _ n: Value, pending: Document.PendingWrites = .none) -> Document {

@@ -49,7 +49,7 @@ import Testing
   }
 
   @Test(
-    "A flipped bit in the WAL keeps the cache usable",
+    "After a bit in the WAL is flipped, the cache is still usable",
     .timeLimit(.minutes(10)), arguments: UInt64(0)..<6)
   func bitInLog(_ seed: UInt64) async throws {
     var random = SeededGenerator(seed: seed)

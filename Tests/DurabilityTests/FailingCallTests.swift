@@ -39,7 +39,7 @@ import Testing
     return Array(1...all)
   }()
 
-  @Test("A failing system call loses no stored commit and stores no rejected one", arguments: kinds)
+  @Test("A failing system call loses no stored commit and stores no rejected commit", arguments: kinds)
   func failing(_ kind: Kind) async throws {
     var violations = 0
     for k in Self.tries {

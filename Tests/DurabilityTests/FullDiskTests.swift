@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  @Test("A client killed on a full disk keeps every write it reported", arguments: [UInt64(4), 5, 6])
+  @Test("A client killed on a full disk keeps every write that it reported as stored", arguments: [UInt64(4), 5, 6])
   func killedOnFullDisk(_ seed: UInt64) async throws {
     var random = SeededGenerator(seed: seed)
     let folder = try ClientFolder()

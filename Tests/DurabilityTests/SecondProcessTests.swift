@@ -3,7 +3,7 @@ import ChildProcesses
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct SecondProcessTests {
-  @Test("A second process on one cache gets an error and works in memory")
+  @Test("A second process on one cache gets an error and uses a memory cache instead")
   func secondProcess() async throws {
     let folder = try ClientFolder()
     let first = try CommandedClient(folder)

@@ -45,7 +45,7 @@ extension EndToEndTests.InTmux {
       #expect(none.status == 0 && none.output.isEmpty && none.errors.contains("HEARTH_INSPECT=1"), "\(none.errors)")
     }
 
-    @Test("hearth commands that open a client are listed by name if inspection is allowed")
+    @Test("hearth attach lists running hearth commands by name if they allow inspection")
     func commands() async throws {
       var allowed = surroundings.environment
       allowed["HEARTH_INSPECT"] = "1"
@@ -71,7 +71,7 @@ extension EndToEndTests.InTmux {
       #expect(try await watcher.exitStatus() == 0)
     }
 
-    @Test("attach ends at its --until or --timeout, and reports a goal that was missed")
+    @Test("attach exits at its --until or --timeout, with 75 if --until was not reached")
     func goals() async throws {
       let shop = try await start()
       func run(_ arguments: [String]) async throws -> HeadlessRun {
@@ -92,7 +92,7 @@ extension EndToEndTests.InTmux {
       kill(shop.id, SIGTERM)
     }
 
-    @Test("attach --json prints the current state and events, and ends with the program")
+    @Test("attach --json prints the current state and events until the program ends")
     func lines() async throws {
       let shop = try await start()
       let watcher = try ChildProcess(

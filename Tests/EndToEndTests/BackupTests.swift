@@ -27,7 +27,7 @@ extension EndToEndTests.InPipes {
 
       """
 
-    @Test("Documents, enforced rules and indexes are restored to a server or locally")
+    @Test("A backup restores documents, enforced rules and indexes to a server or locally")
     func roundTrip() async throws {
       try surroundings.write("rules", rules)
       try surroundings.write("indexes.json", indexes)

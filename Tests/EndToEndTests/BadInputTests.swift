@@ -16,7 +16,7 @@ extension EndToEndTests.OnPseudoTerminal {
     }
 
     @Test(
-      "Wrong usage exits with 64 and prints one line with the nearest name",
+      "Wrong usage exits with 64 and prints one line with the nearest valid name",
       arguments: [
         ("--dmeo", "--demo"), ("--theme embr", "ember"), ("--theme gruvbox", "gruvbox-dark"),
         ("-e 'wall; offlin 30s'", "column 7: no command is called offlin; did you mean offline?"),
@@ -55,7 +55,7 @@ extension EndToEndTests.OnPseudoTerminal {
       #expect(result.status == 64 && result.errors.contains("$FIRESTORE_EMULATOR_HOST"), "\(result.errors)")
     }
 
-    @Test("An unknown terminal gets one error line instead of a broken screen")
+    @Test("On an unknown terminal Hearth prints one error line instead of a broken screen")
     func unknownTerminal() async throws {
       let surroundings = try Surroundings()
       surroundings.environment["TERM"] = "nonsense"
@@ -80,7 +80,7 @@ extension EndToEndTests.OnPseudoTerminal {
 
 extension EndToEndTests.InTmux {
   @Suite(.serialized) struct BadInputTests {
-    @Test("With an unusable cache the session runs in memory and shows the reason")
+    @Test("With an unusable cache the dashboard uses a memory cache and shows the reason")
     func unwritable() async throws {
       // No one may make folders there, not even root.
       let hearth = try await TmuxTerminal(["--cache", "/proc/hearth"], in: Surroundings())
@@ -92,7 +92,7 @@ extension EndToEndTests.InTmux {
     }
 
     @Test(
-      "A second dashboard shares the data, uses a memory cache and names the first")
+      "A second dashboard shares the data, uses a memory cache and names the first one")
     func shared() async throws {
       let surroundings = try Surroundings()
       #expect(try await HeadlessRun(["set", "items/a0", "{}"], surroundings).status == 0)
@@ -134,7 +134,7 @@ extension EndToEndTests.InTmux {
       #expect(kept)
     }
 
-    @Test("Invalid JSON is kept for editing, with line and column")
+    @Test("Invalid JSON can be edited again, with the error's line and column")
     func json() async throws {
       let surroundings = try Surroundings()
       try await surroundings.seed("items", ["a0": "seeded"])

@@ -4,7 +4,7 @@ import Testing
 
 extension EndToEndTests.InTmux {
   @Suite("Several clients on one screen", .serialized) struct ClientSetTests {
-    @Test("Two clients have separate networks, can be rearranged, and one can be removed")
+    @Test("Two clients on one screen have separate networks, and one can be removed")
     func two() async throws {
       let hearth = try await TmuxTerminal(
         ["--demo", "--in-memory", "--clients", "2"], in: Surroundings(), width: 160, height: 48)
@@ -35,7 +35,7 @@ extension EndToEndTests.InTmux {
       #expect(try await hearth.exitStatus() == 0)
     }
 
-    @Test("Quitting asks about another client's writes in a memory cache")
+    @Test("Quitting asks first if another client has unsent writes in a memory cache")
     func quit() async throws {
       let hearth = try await TmuxTerminal(
         ["--in-memory", "--offline", "-e", "client add bob user uid-7"], in: Surroundings(), width: 160, height: 48)

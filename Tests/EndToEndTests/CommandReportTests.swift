@@ -44,7 +44,7 @@ extension EndToEndTests.InPipes {
         "\(query.errors)")
     }
 
-    @Test("Every command finds a program's data in the backend folder of its directory")
+    @Test("Every command also finds a program's data in its directory's backend folder")
     func earlierLayout() async throws {
       _ = try await hearth("set", "c/1", "n=1", "--data", path("app/backend"))
       #expect(try await hearth("get", "c", "--data", path("app")).output == "c/1  {\"n\": 1}\n")
@@ -57,7 +57,7 @@ extension EndToEndTests.InPipes {
       #expect(try await hearth("repair", "--data", path("app")).errors.contains("is undamaged"))
     }
 
-    @Test("A program and commands that name one directory share its data")
+    @Test("A program and commands that are given the same directory share its data")
     func programDirectory() async throws {
       let directory = path("todos")
       let program = Firestore.firestore(
@@ -73,7 +73,7 @@ extension EndToEndTests.InPipes {
       #expect(!FileManager.default.fileExists(atPath: directory + "/backend"))
     }
 
-    @Test("restore asks before it writes over documents, but not in an empty database")
+    @Test("restore asks before overwriting documents, but not for an empty database")
     func restore() async throws {
       _ = try await hearth("set", "c/1", "v=1")
       #expect(try await hearth("backup", path("b")).status == 0)
@@ -91,7 +91,7 @@ extension EndToEndTests.InPipes {
       #expect(try await hearth("restore", path("b"), "--data", path("new")).status == 0)
     }
 
-    @Test("An empty result names a field or type that no document has")
+    @Test("The message for an empty result names a field or type that no document has")
     func absentFields() async throws {
       _ = try await hearth("set", "o/1", "total=5", "status=open", #"tags=["a"]"#, #"ship={"city":"C1"}"#)
       for (arguments, note) in [
@@ -175,7 +175,7 @@ extension EndToEndTests.InPipes {
       #expect(try await hearth("get", "**/c").errors.contains("c --collection-group"))
     }
 
-    @Test("get --watch ends with 75 after its --timeout")
+    @Test("get --watch exits with 75 after its --timeout")
     func watchTimeout() async throws {
       _ = try await hearth("set", "c/1", "n=1")
       let run = try await hearth("get", "c", "--watch", "--timeout", "50ms")

@@ -50,7 +50,7 @@ extension EndToEndTests.InTmux {
       #expect(try await hearth.exitStatus() == 0)
     }
 
-    @Test("A dashboard survives any saved configuration and reports line and column")
+    @Test("A dashboard survives any saved configuration and reports errors by position")
     func brokenFiles() async throws {
       let surroundings = try Surroundings()
       try surroundings.configure("theme = \"mine\"\n")
@@ -80,7 +80,7 @@ extension EndToEndTests.InTmux {
 extension EndToEndTests.OnPseudoTerminal {
   @Suite(.serialized) struct ReadingAgainTests {
     @Test(
-      "The target of a symbolic link is reloaded on focus and by :reload"
+      "A configuration file behind a symbolic link is reloaded on focus and by :reload"
     )
     func focus() async throws {
       let (terminal, surroundings) = (try PseudoTerminal(), try Surroundings())
@@ -146,7 +146,7 @@ extension EndToEndTests.OnPseudoTerminal {
       #expect(try await terminal.exitStatus(of: process) == 0)
     }
 
-    @Test("With --theme that theme is used, and the terminal's colors are not queried")
+    @Test("With --theme the given theme is used, and the terminal's colors are not queried")
     func chosen() async throws {
       let (terminal, surroundings) = (try PseudoTerminal(), try Surroundings())
       let process = try ChildProcess(

@@ -48,7 +48,7 @@ extension EndToEndTests.InPipes {
       #expect(try await hearth("ls", "c", "--data", data).lines.count == 1)
     }
 
-    @Test("Data in another project is listed and suggested for empty results")
+    @Test("Databases of other projects are listed, and suggested if a result is empty")
     func projects() async throws {
       let server = try await ServeProcess(surroundings)
       for place in [[], ["--emulator", server.address]] {
@@ -122,7 +122,7 @@ extension EndToEndTests.InPipes {
       #expect(try await hearth("get", "c2/SF/landmarks/x").status == 0)
     }
 
-    @Test("Checking an import works on a read-only connection")
+    @Test("Dry runs of import and update work on a read-only connection")
     func readOnly() async throws {
       try surroundings.write("in.jsonl", #"{"path": "c/1", "data": {}}"#)
       _ = try await hearth("set", "c/2", "x=1")
@@ -179,7 +179,7 @@ extension EndToEndTests.InPipes {
       #expect(try await hearth("ls").output == "c\n")
     }
 
-    @Test("An export reads one version, or reports that the server keeps no history")
+    @Test("export and export --live print the same data, and --live with --at is rejected")
     func moment() async throws {
       _ = try await hearth("set", "c/1", "n=1")
       let run = try await hearth("export", "c")

@@ -45,7 +45,7 @@ extension EndToEndTests.InPipes {
     }
 
     @Test(
-      "On a conflict, deletion or invalid text, edit writes nothing and keeps the text"
+      "On a conflict, deletion or invalid text, edit writes nothing and saves the text"
     )
     func refusals() async throws {
       _ = try await hearth("set", "c/1", "a=1", "b=1")

@@ -30,7 +30,7 @@ extension EndToEndTests.InPipes {
       #expect(run.output == "" && run.hasOneErrorLine, "\(run.errors)")
     }
 
-    @Test("exec starts its command once the server answers and sets variables for it")
+    @Test("exec starts its command once the server responds and sets environment variables")
     func variables() async throws {
       let run = try await hearth(
         "exec", "--project", "demo-shop", "-q", "--", "sh", "-ec",
@@ -80,7 +80,7 @@ extension EndToEndTests.InPipes {
       #expect(try await exec.exitStatus() == 7)
     }
 
-    @Test("exec exits with 127 for an unknown command, and shows an example without one")
+    @Test("exec exits with 127 for an unknown command and with 64 if none is given")
     func missing() async throws {
       let absent = try await hearth("exec", "-q", "--", "no-such-program")
       #expect(absent.status == 127 && absent.hasOneErrorLine, "\(absent.errors)")
@@ -91,7 +91,7 @@ extension EndToEndTests.InPipes {
       #expect(loose.status == 64 && loose.errors.contains("hearth exec --rules x -- npm test"), "\(loose.errors)")
     }
 
-    @Test("exec reads a commented firebase.json and names its other products once")
+    @Test("exec reads firebase.json with comments and reports its other products once")
     func firebaseProject() async throws {
       let port = try ReservedPort()
       try surroundings.write(
@@ -129,7 +129,7 @@ extension EndToEndTests.InPipes {
       withExtendedLifetime(port) {}
     }
 
-    @Test("exec with rules prints the expressions that its command evaluated")
+    @Test("exec with rules prints the rule expressions that its command evaluated")
     func coverage() async throws {
       try surroundings.write(
         "r.rules",
@@ -160,7 +160,7 @@ extension EndToEndTests.InPipes {
       #expect(quiet.errors == "")
     }
 
-    @Test("The Firebase CLI's import and export options work over two runs")
+    @Test("The Firebase CLI's import and export options carry data from one run to the next")
     func exports() async throws {
       let options = ["exec", "--only", "firestore", "--project", "demo-x", "--import=seed", "--export-on-exit", "--"]
       for number in 1...2 {
@@ -173,7 +173,7 @@ extension EndToEndTests.InPipes {
       }
     }
 
-    @Test("Exporting over a Firebase CLI export keeps its folder and its other products")
+    @Test("Exporting over a Firebase CLI export keeps the folder and other products' data")
     func firebaseExport() async throws {
       #expect(try await hearth("set", "c/a", "n=1").status == 0)
       let inner = "seed/firestore_export"
@@ -235,7 +235,7 @@ extension EndToEndTests.InPipes {
       #expect(try await hearth("get", "mine/a").status == (mayReset ? 4 : 0))
     }
 
-    @Test("The local database is protected under each of its paths")
+    @Test("The local database is protected from clearing under every spelling of its path")
     func folders() async throws {
       let own = try await ServeProcess(surroundings, ["--data", surroundings.folder.path + "/own"])
       #expect(try await curl("-X", "POST", "http://\(own.address)/reset").hasSuffix(" 200"))

@@ -54,7 +54,7 @@ extension EndToEndTests.OnPseudoTerminal {
       #expect(kind("device") == S_IFLNK)
     }
 
-    @Test("An export can write to an open descriptor and reports a full or closed one")
+    @Test("An export can write to an open descriptor and reports a full device")
     func descriptor() async throws {
       #expect(try await export(to: "/dev/stdout").output == expected)
       #expect(try await export(to: "-").output == expected)
@@ -86,7 +86,7 @@ extension EndToEndTests.OnPseudoTerminal {
       #expect(!left.contains { $0.contains(".part-") }, "\(left)")
     }
 
-    @Test("An export includes subcollections or counts those it omits")
+    @Test("An export includes subcollections or counts those that it omits")
     func subcollections() async throws {
       for path in ["a/b/c/d", "a/b/e/f", "a/ghost/c/d"] {
         #expect(try await HeadlessRun(["set", path, "{}"], surroundings).status == 0)

@@ -5,7 +5,7 @@ import Testing
 
 extension EndToEndTests.InTmux {
   @Suite(.serialized) struct FiveMinutesTests {
-    @Test("The keys in the README's five-minute tour do what it says")
+    @Test("The keys in the README's five-minute tour have the effects that it describes")
     func keys() async throws {
       let readme = try String(contentsOf: ReadmeBlock.repository.appending(path: "README.md"), encoding: .utf8)
       let told = try #require(readme.split(separator: "\n\n").first { $0.hasPrefix("Now `hearth` opens") })

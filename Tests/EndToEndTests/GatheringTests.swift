@@ -15,7 +15,7 @@ extension EndToEndTests.InPipes {
     }
 
     @Test(
-      "Documents are counted by field values locally, on a server and in the past")
+      "Documents are counted by field values locally, on a server and at a past time")
     func groups() async throws {
       let server = try await ServeProcess(surroundings)
       for place in [[], ["--emulator", server.address]] {

@@ -12,7 +12,7 @@ extension EndToEndTests.InTmux {
     /// million that take hundreds of bytes each in memory.
     private static let allowance = 60 << 20
 
-    @Test("A large collection is opened, walked to its end and filtered without a full read")
+    @Test("A large collection is opened, paged to its end and filtered without a full read")
     func browse() async throws {
       let surroundings = try Surroundings()
       let filling = String(repeating: "f", count: Waiting.isFull ? 40 : 4_000)

@@ -100,7 +100,7 @@ extension EndToEndTests.InPipes {
       #expect(whole.contains("must be the path of a document"), "\(whole)")
     }
 
-    @Test("A long answer of an MCP tool is cut at the end of a line")
+    @Test("A long result of an MCP tool is cut at the end of a line")
     func bounds() async throws {
       let filling = String(repeating: "x", count: 900)
       let lines = (0..<200).map { "{\"path\": \"c/d\(1_000 + $0)\", \"data\": {\"s\": \"\(filling)\"}}\n" }
@@ -116,7 +116,7 @@ extension EndToEndTests.InPipes {
       #expect(few.split(separator: "\n").count == 3)
     }
 
-    @Test("The MCP tool watch returns changes, and pings are answered meanwhile")
+    @Test("The MCP tool watch returns changes, and pings are answered while it waits")
     func watch() async throws {
       try await hearth("set", "c/a", "n=1")
       let session = try await Session([], surroundings)
@@ -220,7 +220,7 @@ extension EndToEndTests.InPipes {
       #expect(try await session.request("ping").hasSuffix(#""result": {}}"#))
     }
 
-    @Test("An unknown MCP version gets the newest, and early requests are rejected")
+    @Test("MCP requests before initialize fail, and an unknown version gets the newest one")
     func versions() async throws {
       let process = try ChildProcess(
         [Surroundings.hearth, "mcp", "--in-memory"], environment: surroundings.environment, streams: .pipes)

@@ -96,7 +96,7 @@ extension EndToEndTests.InTmux {
       try await hearth.wait(for: "no filter") { !$0.text.contains("filter Live feed") }
     }
 
-    @Test("A write pending for one data folder is not sent to another")
+    @Test("A pending write for one data folder is not sent to another folder")
     func otherData() async throws {
       let surroundings = try Surroundings()
       let (a, b) = (surroundings.folder.path + "/a", surroundings.folder.path + "/b")

@@ -7,7 +7,7 @@ import Testing
 extension EndToEndTests.InShells {
   @Suite("hearth plain")
   struct PlainTests {
-    @Test("hearth plain prints events without escape codes and ends when its reader closes")
+    @Test("hearth plain prints events without escape codes and ends when its reader exits")
     func closedPipe() async throws {
       let surroundings = try Surroundings()
       let run = try await HeadlessRun(
@@ -25,7 +25,7 @@ extension EndToEndTests.InShells {
       #expect(run.errors == "")
     }
 
-    @Test("hearth plain listens to a file's named listeners and reports errors in it")
+    @Test("hearth plain opens the named listeners of a file and reports errors in the file")
     func listeners() async throws {
       let surroundings = try Surroundings()
       try surroundings.write(
@@ -46,7 +46,7 @@ extension EndToEndTests.InShells {
       #expect(!run.output.contains("orders added"), "\(run.output)")
     }
 
-    @Test("A signal ends hearth plain with 128 plus the signal's number", arguments: [SIGTERM, SIGINT])
+    @Test("After a signal hearth plain exits with 128 plus the signal's number", arguments: [SIGTERM, SIGINT])
     func signals(signal: CInt) async throws {
       let surroundings = try Surroundings()
       let process = try ChildProcess(
@@ -61,7 +61,7 @@ extension EndToEndTests.InShells {
       #expect(try await process.exitStatus() == 128 + signal)
     }
 
-    @Test("Commands on standard input go offline, write, print the queue, expect and quit")
+    @Test("hearth plain reads commands to go offline, write, print, expect and quit")
     func words() async throws {
       let surroundings = try Surroundings()
       let run = try await HeadlessRun(
@@ -92,7 +92,7 @@ extension EndToEndTests.InShells {
       #expect(!run.output.contains("→") && !run.output.contains("·"), "\(run.output)")
     }
 
-    @Test("A queue command counts the writes of all commands before it")
+    @Test("In hearth plain the command queue counts the writes of all commands before it")
     func counted() async throws {
       let run = try await HeadlessRun(
         ["plain", "--in-memory"],
@@ -101,7 +101,7 @@ extension EndToEndTests.InShells {
       #expect(run.output.contains("queue: 20 writes pending"), "\(run.output)")
     }
 
-    @Test("--json prints one object per line for each event and requested part")
+    @Test("hearth plain --json prints one object per line for each event and part")
     func json() async throws {
       let surroundings = try Surroundings()
       let run = try await HeadlessRun(
@@ -185,7 +185,7 @@ extension EndToEndTests.InShells {
       }
     }
 
-    @Test("An unmet expectation exits with 1, and a read-only session rejects writes")
+    @Test("In hearth plain an unmet expectation exits with 1, and --readonly rejects writes")
     func unmet() async throws {
       let surroundings = try Surroundings()
       let run = try await HeadlessRun(

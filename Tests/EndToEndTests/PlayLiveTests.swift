@@ -6,7 +6,7 @@ import Testing
 
 extension EndToEndTests.InTmux {
   @Suite("Live scenarios", .serialized) struct PlayLiveTests {
-    @Test("--step runs one step at a time on any screen size, and q exits with 0")
+    @Test("play --step runs one step at a time on any screen size, and q exits with 0")
     func stepByStep() async throws {
       let hearth = try await TmuxTerminal(["play", "--live", "--step", "conflict"], in: Surroundings())
       try await hearth.wait("space runs a step")
@@ -95,7 +95,7 @@ extension EndToEndTests.OnPseudoTerminal {
         streams: .terminal(path: terminal.path))
     }
 
-    @Test("With --step each step waits for Enter, and the end of input exits with 1")
+    @Test("With play --step each step waits for Enter, and the end of input exits with 1")
     func enter() async throws {
       let terminal = try PseudoTerminal()
       let process = try start("--step", "offline", on: terminal)
@@ -109,7 +109,7 @@ extension EndToEndTests.OnPseudoTerminal {
       #expect(terminal.text.contains("offline was stopped before its end, at line"), "\(terminal.text)")
     }
 
-    @Test("Pressing Enter on the last step exits with 0")
+    @Test("With play --step, Enter on the last step ends with exit status 0")
     func whole() async throws {
       let surroundings = try Surroundings()
       try surroundings.write("own.scenario", "offline\nonline\n")

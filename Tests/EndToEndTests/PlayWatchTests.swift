@@ -43,7 +43,7 @@ extension EndToEndTests.InPipes {
       #expect(try await hearth.exitStatus() == 0)
     }
 
-    @Test("--format json prints steps and each run's result until the reader closes")
+    @Test("play --format json prints steps and each run's result until the reader closes")
     func json() async throws {
       let run = try await HeadlessRun(
         ["play", "--watch", "--format", "json", file], redirection: "| head -n 4", surroundings)

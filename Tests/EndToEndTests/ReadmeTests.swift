@@ -17,7 +17,7 @@ extension EndToEndTests.OfPages {
     }
 
     @Test(
-      "A page's commands run as written from an empty home, and each prints output",
+      "A manual page's commands run as written in an empty home and print output",
       arguments: ReadmeBlock.pages)
     func commands(_ page: String) async throws {
       let blocks = try ReadmeBlock.all(of: page).filter { $0.place == nil }
@@ -87,7 +87,7 @@ extension EndToEndTests.OfPages {
       #expect(failed.status == 1 && failed.output.contains("missing.rules"), "\(failed.output)")
     }
 
-    @Test("The job in Emulator.md runs as written, with the image that is built")
+    @Test("The job in Emulator.md runs as written, with the built image")
     func emulatorJob() async throws {
       let blocks = try ReadmeBlock.all(of: "Sources/Command/HearthCommand/Manual/Emulator.md")
       let job = try #require(blocks.first { $0.lines.last?.contains("- run: hearth exec") == true })
@@ -107,7 +107,7 @@ extension EndToEndTests.OfPages {
       #expect(service.contains("    command: --open") && image.contains("\nCMD [\"--open\"]\n"))
     }
 
-    @Test("The CI scripts test a page's install and build commands", arguments: ReadmeBlock.pages)
+    @Test("The CI scripts test a manual page's install and build commands", arguments: ReadmeBlock.pages)
     func scripts(_ page: String) throws {
       for block in try ReadmeBlock.all(of: page) {
         guard let place = block.place else { continue }

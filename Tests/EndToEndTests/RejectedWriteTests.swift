@@ -39,7 +39,7 @@ extension EndToEndTests.InTmux {
       #expect(try surroundings.text("given").contains(#""delete": "items/a0""#))
     }
 
-    @Test("The last local write is undone, even if the server already has it")
+    @Test("The last local write can be undone even if the server has already applied it")
     func undo() async throws {
       let surroundings = try Surroundings()
       try await surroundings.seed("items", ["a0": "seeded"])

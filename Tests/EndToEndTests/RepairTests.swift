@@ -68,7 +68,7 @@ extension EndToEndTests.InShells {
       }
     }
 
-    @Test("Repair never crashes, and the repaired data opens", arguments: Damage.allCases)
+    @Test("Repair never crashes, and repaired data can be opened", arguments: Damage.allCases)
     func repair(_ damage: Damage) async throws {
       for _ in 0..<3 {
         try? FileManager.default.removeItem(atPath: surroundings.backend)

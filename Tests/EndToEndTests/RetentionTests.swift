@@ -72,7 +72,7 @@ extension EndToEndTests.InTmux {
       try await quit(third)
     }
 
-    @Test("An invalid lifetime or pin changes nothing and gives the reason")
+    @Test("An invalid lifetime or pin changes nothing, and the error has the reason")
     func wrong() async throws {
       let surroundings = try await filled()
       let hearth = try await TmuxTerminal([], in: surroundings)

@@ -63,7 +63,7 @@ extension EndToEndTests.InPipes {
       }
     }
 
-    @Test("Failed cases are printed with the deciding line, and the exit status is 1")
+    @Test("hearth rules test prints failed cases with the deciding line and exits with 1")
     func cases() async throws {
       let surroundings = try Surroundings()
       try surroundings.write("r.rules", Self.rules)
@@ -181,7 +181,7 @@ extension EndToEndTests.InPipes {
       -----END PUBLIC KEY-----
       """
 
-    @Test("Secrets that others can read and keys that others can write are rejected")
+    @Test("Secrets that other users can read and keys that others can write are rejected")
     func weakAccess() async throws {
       let surroundings = try Surroundings()
       let path = surroundings.folder.path

@@ -52,7 +52,7 @@ extension EndToEndTests.InTmux {
       try await quit(third)
     }
 
-    @Test("Listeners from a file open at the start, and errors in the file name their line")
+    @Test("Listeners from a file open at the start, and errors in it are reported by line")
     func file() async throws {
       let surroundings = try await filled()
       try surroundings.write(
@@ -78,7 +78,7 @@ extension EndToEndTests.InTmux {
       #expect(missing.errors.contains("/nowhere.toml cannot be read"))
     }
 
-    @Test("A collection exported in one dashboard imports in another")
+    @Test("A collection exported in one dashboard can be imported in another")
     func transfer() async throws {
       let surroundings = try await filled()
       let path = surroundings.folder.appending(path: "out.jsonl").path

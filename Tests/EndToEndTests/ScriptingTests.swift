@@ -231,7 +231,7 @@ extension EndToEndTests.InShells {
       #expect(output.contains("/c belongs to") && output.contains("another cache directory"), "\(output)")
     }
 
-    @Test("Data locked by another process is not touched, and the error names the process")
+    @Test("Data locked by another process is not changed, and the error names the process")
     func locked() async throws {
       let holder = try LocalBackend(
         BackendConfiguration(location: .directory(surroundings.backend), now: { Timestamp(seconds: 1_700_000_000) }))

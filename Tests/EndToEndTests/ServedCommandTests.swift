@@ -17,7 +17,7 @@ extension EndToEndTests.InPipes {
 
     private func path(_ name: String) -> String { surroundings.folder.appending(path: name).path }
 
-    @Test("An import repeated after a server kill leaves exactly the file's documents")
+    @Test("A killed import to a server, when repeated, leaves exactly its documents")
     func transfer() async throws {
       let server = try await ServeProcess(surroundings)
       let filling = String(repeating: "é", count: 120)
@@ -115,7 +115,7 @@ extension EndToEndTests.InPipes {
       #expect(read.status == 0 && read.output.contains("\"n\": 1"), "\(read.errors)")
     }
 
-    @Test("By default a server is reachable only locally")
+    @Test("By default a server is reachable only from its own machine")
     func loopback() async throws {
       let server = try await ServeProcess(surroundings)
       #expect(server.address.hasPrefix("127.0.0.1:"))
@@ -154,7 +154,7 @@ extension EndToEndTests.InPipes {
       #expect(try await ChildProcess.all(server.process.errors) == "")
     }
 
-    @Test("A server open to others warns that there are no rules")
+    @Test("A server that other machines can reach warns that there are no rules")
     func openToOthers() async throws {
       let server = try await ServeProcess(surroundings, ["--in-memory", "--host", "0.0.0.0", "--open"])
       kill(server.process.id, SIGTERM)
@@ -163,7 +163,7 @@ extension EndToEndTests.InPipes {
       #expect(said.contains("Without security rules") && said.contains("0.0.0.0"))
     }
 
-    @Test("serve exits with 66 for a missing certificate and 77 for a key others can read")
+    @Test("serve exits with 66 for a missing certificate, 77 for a key other users can read")
     func tlsFiles() async throws {
       try surroundings.write("key.pem", "none")
       let absent = try await HeadlessRun(
@@ -196,7 +196,7 @@ extension EndToEndTests.InPipes {
 
 extension EndToEndTests.InTmux {
   @Suite(.serialized) struct RemoteDashboardTests {
-    @Test("A dashboard reports its missing server and lists collections once it is up")
+    @Test("A dashboard reports a missing server and lists collections once the server is up")
     func firstContact() async throws {
       let (servers, surroundings) = (try Surroundings(), try Surroundings())
       let data = ["--data", servers.folder.path + "/served"]

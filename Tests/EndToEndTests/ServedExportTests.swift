@@ -85,7 +85,7 @@ extension EndToEndTests.InPipes {
       #expect(try await hearth("import", "--dry-run", path("left"), "--in-memory").errors.contains("1 document"))
     }
 
-    @Test("An export killed at exit is complete or absent, and the previous one is kept")
+    @Test("An export killed at exit is complete or absent, and the previous file remains")
     func killed() async throws {
       try await makeExport("seed", documents: 2_000)
       for old in [false, true] {

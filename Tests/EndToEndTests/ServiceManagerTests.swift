@@ -19,7 +19,7 @@ extension EndToEndTests.InPipes {
         environment: surroundings.environment.merging(["NOTIFY_SOCKET": address]) { $1 }, streams: .pipes)
     }
 
-    @Test("systemd gets READY when the port answers, and STOPPING on SIGTERM", arguments: [false, true])
+    @Test("systemd gets READY when the port accepts connections, and STOPPING on SIGTERM", arguments: [false, true])
     func told(isAbstract: Bool) async throws {
       let address = isAbstract ? "@hearth-test-\(getpid())-\(UInt32.random(in: 0 ... .max))" : path
       let socket = try NotificationSocket(address)
@@ -45,7 +45,7 @@ extension EndToEndTests.InPipes {
     }
 
     @Test(
-      "An unreachable notification address is reported, and serving continues",
+      "An unreachable NOTIFY_SOCKET is reported, and serving continues",
       arguments: [("vsock:2:1", "neither a path nor an abstract name"), ("/nowhere/notify", "No such file")])
     func bad(address: String, reason: String) async throws {
       let server = try serve("--port", "0", notifying: address)

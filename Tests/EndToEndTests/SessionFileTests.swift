@@ -160,7 +160,7 @@ extension EndToEndTests.InTmux {
       }
     }
 
-    @Test("An invalid recording and an existing file are rejected with one line")
+    @Test("Replaying an invalid recording or recording over a file fails with one line")
     func refused() async throws {
       let surroundings = try Surroundings()
       try surroundings.write("x.ndjson", "{}\n")

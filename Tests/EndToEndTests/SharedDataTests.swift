@@ -72,7 +72,7 @@ extension EndToEndTests.InPipes {
       #expect(try await hearth("get", "c/a").status == 0)
     }
 
-    @Test("If ctrl-z suspends the owner others continue, and repair names the owner")
+    @Test("If ctrl-z suspends the owner, other clients continue, and repair names the owner")
     func suspended() async throws {
       #expect(try await hearth("set", "c/a", "{}").status == 0)
       // Its parent, this process, is in another session: no shell would continue it, and it is not stopped.
@@ -105,7 +105,7 @@ extension EndToEndTests.InPipes {
       #expect(try await hearth("set", "c/d", "{}", "--emulator", first.address).status == 0)
     }
 
-    @Test("A server with rules takes the data over from a watcher, even after a kill")
+    @Test("A server with rules takes over a watcher's data, even after a kill")
     func rules() async throws {
       #expect(try await hearth("set", "c/a", "{}").status == 0)
       let watcher = try watch()
@@ -136,7 +136,7 @@ extension EndToEndTests.InPipes {
       }
     }
 
-    @Test("A server takes the data over from a watcher, and again after ctrl-z")
+    @Test("A server takes over a watcher's data and keeps it after ctrl-z")
     func port() async throws {
       #expect(try await hearth("set", "c/a", "{}").status == 0)
       let watcher = try watch()

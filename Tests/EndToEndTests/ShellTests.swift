@@ -13,7 +13,7 @@ extension EndToEndTests.InShells {
       try await HeadlessRun(arguments, input: input, surroundings)
     }
 
-    @Test("The shell runs lines from standard input until one fails, and names that line")
+    @Test("The shell runs lines from standard input until one fails, and prints its number")
     func script() async throws {
       let lines = """
         # cities
@@ -102,7 +102,7 @@ extension EndToEndTests.InShells {
       #expect(files.filter { $0.hasPrefix("cities") }.sorted() == ["cities.csv", "cities.jsonl"])
     }
 
-    @Test("A read-only shell rejects writes by name, and screen commands need a terminal")
+    @Test("A read-only shell rejects writes; a shell starts no server, shell or dashboard")
     func refusals() async throws {
       let written = try await hearth("shell", "--readonly", "-c", "set a/b x=1")
       #expect(written.status == 77 && written.errors == "hearth: 'set' writes, but this shell is read-only.\n")
@@ -129,7 +129,7 @@ extension EndToEndTests.InShells {
     }
 
     @Test(
-      "Without an option, the default connection or the variable selects the data")
+      "Without an option, the default connection or the environment selects the data")
     func defaultConnection() async throws {
       try FileManager.default.createDirectory(
         at: surroundings.folder.appending(path: "config/hearth"), withIntermediateDirectories: true)
@@ -178,7 +178,7 @@ extension EndToEndTests.InShells {
       #expect(found.output == "5\n" && found.errors == "")
     }
 
-    @Test("Shell completion scripts read the database and never create one")
+    @Test("Shell completion scripts read the database and never create a database")
     func completions() async throws {
       let empty = try await hearth("__complete", "fish", "hearth", "get", "ci")
       #expect(empty.output == "" && empty.errors == "" && empty.status == 0)

@@ -187,7 +187,7 @@ extension EndToEndTests.OnPseudoTerminal {
       #expect(try await shell.exitStatus() == 0)
     }
 
-    @Test("A process continued in the background leaves the terminal alone until fg")
+    @Test("A process continued in the background does not use the terminal until fg")
     func continuedInBackground() async throws {
       let (terminal, surroundings) = (try PseudoTerminal(), try Surroundings())
       surroundings.environment["PS1"] = "ready> "

@@ -56,7 +56,7 @@ extension EndToEndTests.InPipes {
       #expect(bad.status == 65 && bad.errors.hasPrefix("hearth: standard input:1: base00: "), "\(bad.errors)")
     }
 
-    @Test("'theme list' shows built-in themes and yours, and why a theme is broken")
+    @Test("'theme list' shows built-in and user themes, and why a theme is broken")
     func list() async throws {
       let surroundings = try Surroundings()
       try surroundings.configure("")

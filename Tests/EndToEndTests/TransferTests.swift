@@ -64,7 +64,7 @@ extension EndToEndTests.InPipes {
       #expect(top.lines.count == 2)
     }
 
-    @Test("An import killed at any moment is completed by the same command")
+    @Test("An import killed at any moment is completed by repeating the command")
     func killed() async throws {
       let documents = lines(20_000)
       let arguments = ["import", "-", "--resume", path("progress")]

@@ -48,7 +48,7 @@ extension EndToEndTests.InTmux {
       #expect((wall["outages"] as? [Int])?.allSatisfy { $0 == 0 } == true)
     }
 
-    @Test("--timeout ends hearth wall with status 0")
+    @Test("hearth wall exits with 0 after its --timeout")
     func timeout() async throws {
       let run = try await HeadlessRun(["wall", "--json", "--in-memory", "--timeout", "1500ms"], surroundings)
       #expect(run.status == 0 && run.errors.isEmpty && (1...2).contains(run.lines.count), "\(run.errors)\(run.output)")

@@ -46,14 +46,14 @@ extension EndToEndTests.InPipes {
       #expect(refused.status == 64 && refused.errors.contains("--watch") && refused.errors.contains("--csv"))
     }
 
-    @Test("A watch that times out exits with 75 if it missed its goal, or 0 if it had none")
+    @Test("A watch that times out exits with 75 if it had a goal, or 0 if it had none")
     func timeout() async throws {
       let missed = try await hearth("watch", "cities", "--until", "added", "--timeout", "50ms")
       #expect(missed.status == 75 && missed.hasOneErrorLine && missed.output == "")
       #expect(try await hearth("watch", "cities", "--timeout", "50ms").status == 0)
     }
 
-    @Test("A signal ends a watch with 0, or with 128 plus its number if a goal was missed")
+    @Test("A signal ends a watch with 0, or with 128 plus its number if a goal was not met")
     func signals() async throws {
       _ = try await hearth("set", "cities/SF", "{}")
       for (goal, signal, status) in [([], SIGTERM, 0), ([], SIGINT, 0), (["--until", "5"], SIGINT, 130)]
@@ -67,7 +67,7 @@ extension EndToEndTests.InPipes {
       }
     }
 
-    @Test("A second signal ends a watch with unread output")
+    @Test("A second signal ends a watch even if its output is not being read")
     func unread() async throws {
       let text = String(repeating: "x", count: 120_000)
       for id in ["a", "b", "c"] { _ = try await hearth("set", "long/\(id)", "{\"text\": \"\(text)\"}") }
@@ -96,7 +96,7 @@ extension EndToEndTests.InPipes {
       }
     }
 
-    @Test("A watch ends when its reader closes, even if nothing happens")
+    @Test("A watch ends when its reader closes the pipe, even if nothing happens")
     func closedPipe() async throws {
       let surroundings = surroundings
       _ = try await hearth("set", "cities/SF", "{}")

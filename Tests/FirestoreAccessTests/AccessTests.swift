@@ -65,7 +65,7 @@ struct AccessTests {
     return ""
   }
 
-  @Test("Rules apply to users but not to administrators, and a denial names its line")
+  @Test("Rules apply to users, not to administrators, and a denial names the rule's line")
   func documents() async throws {
     let world = try World()
     try await world.alice.set("c/a", ["owner": .string("alice"), "n": .integer(1)])
@@ -150,7 +150,7 @@ struct AccessTests {
     try await world.alice.set("c/missing", ["owner": .string("alice"), "n": .integer(1)])
   }
 
-  @Test("A query's filters must satisfy the rules, and listing needs an administrator")
+  @Test("Queries must satisfy the rules; listing ids and BatchWrite need an administrator")
   func queries() async throws {
     let world = try World()
     try await world.owner.set("c/a", ["open": .boolean(true)])
@@ -193,7 +193,7 @@ struct AccessTests {
   }
 
   @Test(
-    "A write's precondition decides between create and update, whatever is stored",
+    "A write's precondition makes it a create or an update, whatever is stored",
     arguments: [
       (true, false, false, StatusCode.alreadyExists), (false, true, false, .permissionDenied),
       (false, true, true, .ok), (true, false, true, .permissionDenied),
@@ -243,7 +243,7 @@ struct AccessTests {
     }
   }
 
-  @Test("Rule evaluations are counted and reported to watchers")
+  @Test("Each rule evaluation is reported to observers and included in the coverage")
   func told() async throws {
     let world = try World()
     try await world.alice.set("c/a", ["owner": .string("alice"), "n": .integer(1)])

@@ -20,7 +20,7 @@ struct DepartureTests {
   }
 
   @Test(
-    "A resuming client gets removals of its own documents only")
+    "A resuming client receives removals only of its own documents")
   func resume() async throws {
     let world = try RuledService(Self.owned)
     try await world.owner.set("notes/alice1", note("alice"))
@@ -111,7 +111,7 @@ struct DepartureTests {
     #expect(mallory.log == ["GONE rooms/b -[2]"])
   }
 
-  @Test("A document that leaves a limit is sent with contents only if still readable")
+  @Test("A document that leaves a limit query is sent in full only if still readable")
   func windows() async throws {
     let world = try RuledService(
       "match /c/{id} { allow list: if request.query.limit <= 2; allow get: if resource.data.open == true; }")
@@ -161,7 +161,7 @@ struct DepartureTests {
     #expect(user.log.last == "DOC c/b +[] -[2]")
   }
 
-  @Test("A document listener ends without the new contents once access is lost")
+  @Test("A document listener ends, without the new contents, once access is lost")
   func documents() async throws {
     let world = try RuledService(Self.owned)
     try await world.owner.set("notes/a", note("mallory"))

@@ -34,7 +34,7 @@ struct CachedCountsTests {
     for result in log.commit([CommitOrder(mutations, in: database)]) { _ = try result.get() }
   }
 
-  @Test("After any commits the cached count equals the counted documents", arguments: 1...4)
+  @Test("After any commits the cached count equals the actual document count", arguments: 1...4)
   func random(seed: Int) throws {
     var random = SeededGenerator(seed: UInt64(seed))
     var log = try makeLog()

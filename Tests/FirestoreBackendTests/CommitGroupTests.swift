@@ -14,7 +14,7 @@ import Testing
     mutations.map { CommitOrder([$0], in: database) }
   }
 
-  @Test("Commits in a group see earlier ones, get separate versions and fail separately")
+  @Test("Each commit in a group sees earlier ones, gets its own version and fails alone")
   func each() async throws {
     let backend = try makeBackend()
     let results = await backend.commit(
@@ -34,7 +34,7 @@ import Testing
     #expect(try await backend.readTime(of: database) == answers[3].commitTime)
   }
 
-  @Test("If a group's transaction fails, its commits are stored one by one")
+  @Test("If a commit group's SQL transaction fails, its commits are stored one by one")
   func alone() async throws {
     let clock = TestClock()
     let backend = try makeBackend(clock: clock)
@@ -49,7 +49,7 @@ import Testing
     #expect(try await backend.paths(query("c")) == ["c/a"])
   }
 
-  @Test("A listener is notified of a group's final state once")
+  @Test("A listener is notified once of a commit group's final state")
   func told() async throws {
     let backend = try makeBackend()
     try await backend.commit(set("c/old", [:]))

@@ -105,7 +105,7 @@ import Testing
     #expect(error?.code == .invalidArgument && error?.message.contains("more than 500") == true)
   }
 
-  @Test("Creating a document twice in one commit is an invalid argument")
+  @Test("Creating a document twice in one commit fails with invalid-argument")
   func insertTwice() async throws {
     let backend = try makeBackend()
     let error = await #expect(throws: RPCStatus.self) {
@@ -127,7 +127,7 @@ import Testing
     #expect(try await backend.readTime(of: database) == second.commitTime)
   }
 
-  @Test("The create time survives overwriting and changes after a delete")
+  @Test("The create time survives overwrites, and a recreated document gets a new one")
   func createTime() async throws {
     let backend = try makeBackend()
     let first = try await backend.commit(set("c/a", ["n": 1])).commitTime
@@ -151,7 +151,7 @@ import Testing
     #expect(try await backend.read("c/a").version == first)
   }
 
-  @Test("An update mask sets fields with values, deletes fields without, keeps the others")
+  @Test("An update mask sets fields that have values, deletes those without, keeps others")
   func masks() async throws {
     let backend = try makeBackend()
     try await backend.commit(set("c/a", ["keep": 1, "gone": 2, "m": ["x": 1, "y": 2], "scalar": 3]))
@@ -270,7 +270,7 @@ import Testing
     #expect(try await backend.readTime(of: database) == other.commitTime)
   }
 
-  @Test("Responses to a client's last batches are kept for retries, older ones are not")
+  @Test("Responses to a client's last batches are kept for retries; older ones are not")
   func boundedReplay() async throws {
     let backend = try makeBackend()
     func send(_ batch: Int64) async throws -> Value? {
@@ -300,7 +300,7 @@ import Testing
     #expect(try await backend.readTime(of: database) == other.commitTime)
   }
 
-  @Test("Stream responses are kept for at least an hour, and cache responses for longer")
+  @Test("Responses to write streams are stored for an hour or more, to caches for longer")
   func answersAge() async throws {
     let clock = TestClock()
     let limits = AppliedRequests.Limits(rows: 3, streamAge: 1_000_000, cacheAge: 100_000_000, slice: 0)
@@ -326,7 +326,7 @@ import Testing
     #expect(try await !isKnown(1, .cache))
   }
 
-  @Test("Many streams keep a limited number of responses, also across restarts")
+  @Test("Many streams together store a limited number of responses, also across restarts")
   func answersAreBounded() async throws {
     let directory = TemporaryFolder()
     let limits = AppliedRequests.Limits(rows: 20, streamRows: 40, slice: 8)

@@ -10,7 +10,7 @@ import Testing
 @testable import FirestoreBackend
 
 @Suite("Damaged backend data") struct DamagedDataTests {
-  @Test("A flipped bit in the file is either detected or without effect")
+  @Test("A flipped bit in the file is either detected or harmless")
   func everyPlace() async throws {
     let whole = TemporaryFolder()
     let contents = try await whole.fill(150)
@@ -63,7 +63,7 @@ import Testing
     #expect(error?.kind == .corrupt)
   }
 
-  @Test("An empty main file next to a WAL is reported, and the WAL is kept")
+  @Test("An empty main file next to a WAL is reported as damage, and the WAL is kept")
   func emptyMainFile() async throws {
     let folder = TemporaryFolder()
     let backend = try makeBackend(.directory(folder.path))
@@ -111,7 +111,7 @@ import Testing
     #expect(try Data(contentsOf: URL(filePath: folder.file)).count > 4096)
   }
 
-  @Test("After its WAL is truncated or deleted, a database is at an earlier commit")
+  @Test("After its WAL is truncated or deleted, a database opens at an earlier commit")
   func cutLog() async throws {
     let folder = TemporaryFolder()
     do { try await makeBackend(.directory(folder.path)).commit(set("new/first", ["v": 0])) }
@@ -201,7 +201,7 @@ import Testing
     #expect(reports.withLock { $0.count } == 1)
   }
 
-  @Test("Removing the file or its folder ends writes and streams within a second")
+  @Test("A backend whose files were removed rejects commits and listens but still reads")
   func takenAway() async throws {
     for victim in ["", "/backend.sqlite3", "/backend.sqlite3-wal"] {
       let folder = TemporaryFolder()
@@ -253,7 +253,7 @@ import Testing
     #expect(try await new.read("c/new")["v"] == 1)
   }
 
-  @Test("A private copy can be read after its folder is deleted, and rejects commits")
+  @Test("A private copy of the data can be read after its folder is deleted; commits fail")
   func privateCopy() async throws {
     let folder = TemporaryFolder()
     do { try await makeBackend(.directory(folder.path)).commit(set("c/a", ["v": 1])) }

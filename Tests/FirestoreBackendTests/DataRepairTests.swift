@@ -134,7 +134,7 @@ import Testing
     #expect(try await watch.messages().contains("RESET [2]"))
   }
 
-  @Test("The next repair finishes an interrupted one, and until then nothing opens")
+  @Test("The next repair finishes an interrupted one; until then the data does not open")
   func interrupted() async throws {
     let folder = TemporaryFolder()
     let contents = try await folder.fill(20)

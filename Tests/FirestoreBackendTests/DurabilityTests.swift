@@ -56,7 +56,7 @@ import Testing
         == ["ADD [2]", "DELETE c/a +[] -[2]", "DOC c/d +[2] -[]", "CURRENT [2]", "SNAPSHOT"])
   }
 
-  @Test("A client that has seen commits that were lost is reset", arguments: [true, false])
+  @Test("A client with a resume token from lost commits gets a target reset", arguments: [true, false])
   func restoredCopy(_ commitsAfterwards: Bool) async throws {
     let folder = TemporaryFolder()
     let clock = TestClock(1_000_000)
@@ -111,7 +111,7 @@ import Testing
     #expect(count["n"] == 50)
   }
 
-  @Test("Opening a directory in use names its process, and works once it is closed")
+  @Test("Opening a directory in use names its process, and succeeds after that closes it")
   func locked() async throws {
     let directory = TemporaryFolder()
     do {

@@ -28,7 +28,7 @@ import Testing
     return Array(clock.delays.dropFirst(before))
   }
 
-  @Test("Limited bandwidth delays requests and responses by their size until 'calm'")
+  @Test("Limited bandwidth delays requests and responses by their size until 'calm' runs")
   func bandwidth() async throws {
     try faults.perform(.bandwidth(1000, on: nil))
     // The commit, its answer, and the answer to the read.
@@ -40,7 +40,7 @@ import Testing
     #expect(try await self.waits(10_000).isEmpty)
   }
 
-  @Test("A slow reader delays only responses, and a limit for writes delays no reads")
+  @Test("A slow reader delays only responses, and a limit on writes delays no reads")
   func slowReader() async throws {
     try faults.perform(.slowReader(1000))
     let waits = try await waits(10_000)
@@ -52,7 +52,7 @@ import Testing
     #expect(others.count == 3 && others[0] > .seconds(10) && others[2] == .seconds(3))
   }
 
-  @Test("A waiting fault is listed and reported until it happens or is withdrawn")
+  @Test("A pending fault is listed and reported until it occurs or is withdrawn")
   func waiting() async throws {
     var changes = faults.changes().makeAsyncIterator()
     try faults.perform(.event(.write(.dropRequest)))
@@ -67,7 +67,7 @@ import Testing
     #expect(faults.waiting.isEmpty)
   }
 
-  @Test("With full loss, writes do not reach the backend until 'calm'")
+  @Test("With full loss, writes do not reach the backend until 'calm' runs")
   func loss() async throws {
     try faults.perform(.loss(100, before: true))
     await #expect(throws: FaultInjector.broken) { try await datastore.commit([set("c/a", [:])]) }
@@ -127,7 +127,7 @@ import Testing
     #expect(try await sent(old, told: nil) == old.map { .token($0) })
   }
 
-  @Test("A restart ends open calls with unavailable, and later calls succeed")
+  @Test("A restart fails open calls with unavailable, and later calls succeed")
   func restart() async throws {
     let status = try await InProcessDatastoreTests.watching(datastore, endsByItself: true) { _, events in
       #expect(InProcessDatastoreTests.isOpened(await events.next()))

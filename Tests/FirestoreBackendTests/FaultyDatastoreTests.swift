@@ -122,7 +122,7 @@ import Testing
     #expect(Set(waits).count == 3)
   }
 
-  @Test("A random share of responses is lost, and equal seeds lose the same responses")
+  @Test("A random share of responses is lost, and the same seed loses the same responses")
   func chance() async throws {
     func losses() async -> [Bool] {
       let faults = FaultInjector(seed: 7)

@@ -27,7 +27,7 @@ struct FollowTests {
     #expect(await backend.followers.isEmpty)
   }
 
-  @Test("The first commit notification covers everything, later ones list collections")
+  @Test("The first commit notification covers everything; later ones list collections")
   func news() async throws {
     let backend = try makeBackend()
     try await following(backend) { news in
@@ -57,7 +57,7 @@ struct FollowTests {
     }
   }
 
-  @Test("Unread commit notifications merge; too many collections become everything")
+  @Test("Unread commit notifications merge; with too many collections they cover all")
   func burst() {
     var notices = CollectionNotices()
     #expect(notices.take() == nil)

@@ -77,7 +77,7 @@ struct HistoryTests {
     #expect(try await refusal("c/a", at: time, backend) != nil)
   }
 
-  @Test("A past query and its count use the same version in both key directions")
+  @Test("A past query and its count use the same version in both sort directions")
   func queryAtVersion() async throws {
     let backend = try makeBackend(clock: clock)
     let time = try await backend.commit(set("c/a", ["v": 1]), set("c/b", ["v": 2]), set("c/c", ["v": 3])).commitTime
@@ -145,7 +145,7 @@ struct HistoryTests {
         + "for an hour.")
   }
 
-  @Test("Clearing or replacing all data removes the history, and past reads say so")
+  @Test("Clearing or replacing all data removes the history, and past reads report this")
   func replaced() async throws {
     let backend = try makeBackend(clock: clock)
     let first = try await backend.commit(set("c/a", ["v": 1])).commitTime

@@ -38,7 +38,7 @@ import Testing
 
   static func isOpened(_ event: WatchEvent?) -> Bool { if case .opened? = event { true } else { false } }
 
-  @Test("A watch stream opens, answers requests, follows commits and can be canceled")
+  @Test("A watch stream opens, responds, sends later commits and can be canceled")
   func watch() async throws {
     let backend = try makeBackend()
     let datastore = InProcessDatastore(backend: backend, database: database)
@@ -56,7 +56,7 @@ import Testing
     #expect(await backend.watchCount == 0)
   }
 
-  @Test("A watch stream ends when its requests end, and fails after a bad request")
+  @Test("A watch stream ends when its requests end, and fails after an invalid request")
   func ends() async throws {
     let backend = try makeBackend()
     let datastore = InProcessDatastore(backend: backend, database: database)

@@ -71,7 +71,7 @@ struct LockTests {
     #expect(try await !isLocked(set("d/new", ["v": 1]), backend))
   }
 
-  @Test("A transaction reads the latest version, and commits despite older reads")
+  @Test("A pessimistic transaction reads each document's latest version and commits")
   func present() async throws {
     let backend = try makeBackend(clock: clock)
     try await backend.commit(set("c/a", ["v": 1]), set("c/b", ["v": 1]))

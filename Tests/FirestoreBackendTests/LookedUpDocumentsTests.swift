@@ -76,7 +76,7 @@ import Testing
     #expect(left.document(key("c/b"), in: database) == nil && left.document(key("c/a"), in: database)??["v"] == 1)
   }
 
-  @Test("Cached lookups are limited per document, in total and by databases")
+  @Test("The lookup cache limits document size, total size and the number of databases")
   func bounded() {
     func document(_ path: String, _ bytes: Int) -> Document {
       Document(

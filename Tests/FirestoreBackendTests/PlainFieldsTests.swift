@@ -19,7 +19,7 @@ import Testing
   private static func plain(_ bytes: [UInt8]) -> Fields? { bytes.withUnsafeBytes { Fields(plainDocument: $0) } }
 
   @Test(
-    "Plain encoded fields pass every check and are stored like decoded fields", arguments: UInt64(0)..<300
+    "Encoded fields accepted as is pass all checks and are stored like decoded fields", arguments: UInt64(0)..<300
   )
   func oracle(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
@@ -38,7 +38,7 @@ import Testing
     "x": .bytes([0, 255]), "r": .reference(database, key("c/b")), "nested_": ["a__": 1],
   ]
 
-  @Test("Ordinary encoded fields count as plain and can be changed")
+  @Test("Ordinary encoded fields are accepted as is and can still be changed")
   func taken() throws {
     var fields = try #require(Self.plain(Self.message([Self.ordinary])))
     #expect(fields.arePlain && fields == Self.ordinary && fields.count == Self.ordinary.count)
@@ -52,7 +52,7 @@ import Testing
   }
 
   @Test(
-    "Encoded fields that a commit rejects or rewrites do not count as plain",
+    "Encoded fields that a commit rejects or rewrites are not accepted as is",
     arguments: [
       ["": 1], ["__a__": 1], [String(repeating: "a", count: 1_501): 1], ["a": ["": 1]], ["a": ["__a__": 1]],
       ["a": [[1]]], ["a": ["b": [[1]]]], ["a": deep(21)], ["a": deep(20, [:])], ["a": deep(20, [])],
@@ -66,7 +66,7 @@ import Testing
     #expect(Self.plain(Self.message([fields])) == nil)
   }
 
-  @Test("Encoded fields at the maximum depth count as plain")
+  @Test("Encoded fields at the maximum depth are accepted as is")
   func depth() throws {
     let fields = try #require(Self.plain(Self.message([["a": Self.deep(20), "b": Self.deep(19, [:])]])))
     try WriteValidation.check(Mutation(key: key("c/a"), operation: .set(fields)))

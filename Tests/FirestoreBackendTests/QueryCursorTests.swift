@@ -99,7 +99,7 @@ struct QueryCursorTests {
     }
   }
 
-  @Test("Sorting a large result keeps only the sort fields in memory")
+  @Test("Sorting a large result stores only the sort fields in memory")
   func held() async throws {
     let backend = try await filled(size: 100_000)
     let query = ServedQuery(query("c", orderBy: [OrderBy(FieldPath("n"), .ascending)]))

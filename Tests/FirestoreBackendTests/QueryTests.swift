@@ -128,7 +128,7 @@ import Testing
     return aggregations.map { result[$0.alias] }
   }
 
-  @Test("Counts follow writes, filters and limits")
+  @Test("Counts reflect writes, filters and limits")
   func count() async throws {
     let backend = try await backend(["c/a", "c/b", "c/c", "x/1/c/d"])
     try await backend.commit(delete("c/a"), set("c/e", ["n": 9]), set("c/b", ["n": 1]))
@@ -164,7 +164,7 @@ import Testing
     #expect(try await figures(backend, target, .sum(FieldPath("n")), .count) == [6, 2])
   }
 
-  @Test("Aliases with the same text are rejected")
+  @Test("Canonically equivalent aggregate aliases are rejected as duplicates")
   func aliases() async throws {
     let backend = try makeBackend()
     let twice = ["\u{e9}", "e\u{301}"].map { Aggregation(alias: $0, function: .count) }

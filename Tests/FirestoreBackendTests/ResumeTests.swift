@@ -122,7 +122,7 @@ import Testing
     #expect(filter.unchangedNames == expected.bits)
   }
 
-  @Test("A resume with a wrong expected count gets a filter, without names if it is 0")
+  @Test("A resume with a wrong expected count gets a filter, without names if it was 0")
   func wrongCount() async throws {
     let backend = try makeBackend()
     try await backend.commit(set("c/a", [:]), set("c/b", [:]))
@@ -175,7 +175,7 @@ import Testing
     #expect(resumed.client.paths(2) == ["c/second"])
   }
 
-  @Test("A target can resume from a read time as from a token")
+  @Test("A target can resume from a read time instead of a token")
   func readTime() async throws {
     let backend = try makeBackend()
     let time = try await backend.commit(set("c/a", [:])).commitTime
@@ -185,7 +185,7 @@ import Testing
     #expect(try await watch.messages() == ["ADD [2]", "DOC c/b +[2] -[]", "CURRENT [2]", "SNAPSHOT"])
   }
 
-  @Test("A resume larger than one step is complete, including commits in between")
+  @Test("A resume that needs several steps is complete, with commits between the steps")
   func manyChanges() async throws {
     let backend = try makeBackend()
     let count = SessionTarget.stepSize * 2 + 5
@@ -236,7 +236,7 @@ import Testing
   }
 
   @Test(
-    "Random stops and resumes converge, and limit queries need no reset",
+    "Listeners converge after random stops and resumes; limit queries need no reset",
     arguments: 1...TestSize.count(2, full: 4))
   func oracle(seed: Int) async throws {
     var random = SeededGenerator(seed: UInt64(seed))

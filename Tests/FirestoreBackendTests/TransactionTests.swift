@@ -146,7 +146,7 @@ struct TransactionTests {
     await #expect(throws: expired) { _ = try await read("c/a", in: busy, backend) }
   }
 
-  @Test("Writes of a batch write succeed separately, and none may repeat a document")
+  @Test("A batch write's writes succeed separately; a document may appear only once")
   func batchWrite() async throws {
     let backend = try makeBackend(clock: clock)
     let results = try await backend.commitEach(
@@ -223,7 +223,7 @@ struct TransactionTests {
     #expect(left.sorted() == rest)
   }
 
-  @Test("A query that must sort lets other work run between slices")
+  @Test("A query that has to sort lets other work run between slices")
   func pauses() async throws {
     let count = Mutex(0)
     let backend = try LocalBackend(

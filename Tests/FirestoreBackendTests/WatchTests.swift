@@ -29,7 +29,7 @@ import Testing
     #expect(try await watch.messages() == [])
   }
 
-  @Test("A document that leaves one target and stays in another is sent once")
+  @Test("A document that leaves one target and remains in another is sent once")
   func leavesOne() async throws {
     let backend = try makeBackend()
     try await backend.commit(set("c/a", ["n": 1]))
@@ -124,7 +124,7 @@ import Testing
     await #expect(throws: RPCStatus.self) { try await watch.add(-1, query("d")) }
   }
 
-  @Test("Commits a slow client has not read are merged into the newest state")
+  @Test("Commits that a slow client has not read are merged into the newest state")
   func merging() async throws {
     let backend = try makeBackend()
     try await backend.commit(set("c/a", ["n": 0]))
@@ -141,7 +141,7 @@ import Testing
     #expect(watch.client.readTime == last)
   }
 
-  @Test("More pending documents than the limit are read from the log without a reset")
+  @Test("More unread documents than the limit are read from storage without a reset")
   func overflow() async throws {
     let backend = try makeBackend()
     var watch = await WatchDriver(backend)

@@ -17,7 +17,7 @@ import Testing
     return channel
   }
 
-  @Test("A new connection replaces the oldest silent one, and active ones stay")
+  @Test("A new connection replaces the oldest silent one, and active ones stay open")
   func silent() throws {
     let connections = ServedConnections(on: loop, limit: 3)
     let channels = try (0..<6).map { _ in try connect() }
@@ -50,7 +50,7 @@ import Testing
     #expect(browser.isActive)
   }
 
-  @Test("A connection over the limit gets an error in its own protocol, even in pieces", arguments: [1, 3, 100])
+  @Test("A connection over the limit gets an error in its protocol for any chunk size", arguments: [1, 3, 100])
   func refusal(piece: Int) throws {
     for (request, answer) in [
       ("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", "HTTP/1.1 503 Service Unavailable\r\n"),
@@ -79,7 +79,7 @@ import Testing
     #expect(try channel.sentText() == "")
   }
 
-  @Test("Only loopback addresses make a port local")
+  @Test("Only a port on a loopback address counts as local")
   func loopback() throws {
     for host in ["127.0.0.1", "127.3.2.1", "::1"] {
       #expect(try EmulatorServer.Configuration(host: host, port: 0).isLoopback)

@@ -59,7 +59,7 @@ struct ControlTests {
     #expect(try await ask("/reset").status == 200)
   }
 
-  @Test("An export contains one moment of a database, and a second export replaces it")
+  @Test("An export has one consistent version of a database; a second export replaces it")
   func export() async throws {
     for number in 0..<1_200 { try backend.set("c/\(number)/below/x", "\(number)") }
     try backend.set("other/x", "😀")
@@ -77,7 +77,7 @@ struct ControlTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["e"])
   }
 
-  @Test("An export without a name gets a generated one")
+  @Test("An export without a name gets a generated name")
   func names() async throws {
     let answer = try await export("\"database\": \"\(database.name)\", \"exportDirectory\": \"\(folder.path)\"")
 

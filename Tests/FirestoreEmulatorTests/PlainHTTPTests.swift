@@ -87,7 +87,7 @@ import Testing
   }
 
   @Test(
-    "An allowed page may use the data but cannot control the emulator",
+    "A page from an allowed origin can use the data but cannot control the emulator",
     arguments: ["null", "chrome-extension://abcdef", "http://app.test:3000", "https://my.example"], [true, false])
   func allowed(page: String, isLoopback: Bool) throws {
     let channel = try open(isLoopback: isLoopback, allowed: [page])
@@ -118,7 +118,7 @@ import Testing
     }
   }
 
-  @Test("Each rejected page is reported once, with the option that allows it")
+  @Test("Each rejected page origin is reported once, with the option that allows it")
   func reported() throws {
     let told = Mutex<[String]>([])
     let channel = try open(allowed: ["null"]) { line in told.withLock { $0.append(line) } }
@@ -150,7 +150,7 @@ import Testing
   }
 
   @Test(
-    "The host of an absolute target overrides the Host header",
+    "The host in an absolute request target overrides the Host header",
     arguments: [("http://localhost:1", "evil.example", false), ("HTTP://evil.example", "localhost", true)])
   func absoluteTarget(root: String, host: String, isForbidden: Bool) throws {
     let channel = try open()
@@ -225,7 +225,7 @@ import Testing
     #expect(answer.contains("PUT") == code.hasPrefix("200"))
   }
 
-  @Test("A local delete removes everything below its path before it is answered")
+  @Test("A local DELETE removes everything below its path before the response")
   func deletes() async throws {
     let backend = try LocalBackend(
       BackendConfiguration(location: .memory, now: { Timestamp(microseconds: 1_000_000_000) }))
@@ -281,7 +281,7 @@ import Testing
     #expect(objection(.POST, ["Origin": "http://localhost:8080"]) == nil)
   }
 
-  @Test("A local port accepts local names and pages, and an open port any host")
+  @Test("A local port accepts only local hosts and pages, and an open port any host")
   func own() {
     let local = ControlOrigins(isLoopback: true)
     for host in ["localhost:8080", "127.0.0.1:1", "127.1.2.3", "[::1]:8080", "LOCALHOST", "ui.localhost", nil] {
@@ -295,7 +295,7 @@ import Testing
   }
 
   @Test(
-    "A control path may have a trailing slash or query and name any path",
+    "A control path may have a trailing slash or a query and end in any resource path",
     arguments: [
       ("documents", ""), ("documents/", ""), ("documents?x=1", ""), ("documents/c", "c"), ("documents/c/a", "c/a"),
       ("documents/c/a/?x", "c/a"), ("documents/%c3%a9/b", "é/b"),
@@ -307,7 +307,7 @@ import Testing
   }
 
   @Test(
-    "Paths outside the emulator's are not control paths",
+    "A malformed path below /emulator is not a control path",
     arguments: ["documents//c", "documents/c//a", "documentsx", "documents/a%2Fb"])
   func otherPaths(suffix: String) {
     let target = "/emulator/v1/projects/p/databases/(default)/\(suffix)"

@@ -86,7 +86,7 @@ struct ExportFolderTests {
     #expect(throws: ExportError.self) { try ExportLocation.file(name, namedBy: "/tmp/e/e.overall_export_metadata") }
   }
 
-  @Test("An unfinished export leaves the previous one unchanged and no files")
+  @Test("An unfinished export changes no previous export and leaves no files")
   func atomic() throws {
     let folder = try TemporaryFolder.made()
     try export(folder("e"), [("c/old", [:])], in: home)
@@ -107,7 +107,7 @@ struct ExportFolderTests {
     #expect(try folder.names == ["e"])
   }
 
-  @Test("An export removes what a killed export of the same name left behind")
+  @Test("An export removes the files of a killed export with the same name")
   func abandoned() throws {
     let folder = try TemporaryFolder.made()
     for name in [".e.part-999999999-1/all_namespaces", ".e.part-\(getpid())-9999", ".f.part-999999999-1"] {

@@ -109,7 +109,7 @@ struct FailureTests {
     try await channel.close()
   }
 
-  @Test("A proxy that answers with plain HTTP is unavailable and quoted")
+  @Test("A proxy that answers with plain HTTP is unavailable, and its answer is quoted")
   func httpAnswer() async throws {
     let (channel, port) = try await listener { channel in
       channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(NotFoundHandler()) }

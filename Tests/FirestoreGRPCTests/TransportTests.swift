@@ -154,7 +154,9 @@ struct TransportTests {
     }
   }
 
-  @Test("An error message decodes as written", arguments: ["because 100 % of ü", "a\nb", "%", "%4", ""])
+  @Test(
+    "A percent-encoded error message decodes to the original text",
+    arguments: ["because 100 % of ü", "a\nb", "%", "%4", ""])
   func messages(_ text: String) {
     let encoded = text.utf8.map { 0x20...0x7e ~= $0 && $0 != 0x25 ? String(UnicodeScalar($0)) : "%" + hex($0) }
     #expect(ResponseHead.percentDecoded(encoded.joined()) == text)

@@ -12,7 +12,7 @@ private func parse(_ text: String) throws -> (fields: Fields, transforms: [Field
 @Suite("Documents as JSON")
 struct DocumentJSONTests {
   @Test(
-    "Each type has a JSON notation",
+    "Each value type has a JSON notation",
     arguments: [
       ("null", Value.null), ("true", .boolean(true)), ("12", .integer(12)), ("-0", .integer(0)),
       ("12.0", .double(12)), ("1e2", .double(100)), ("-0.0", .double(-0.0)), ("\"x\"", .string("x")),
@@ -141,7 +141,7 @@ struct DocumentJSONTests {
     }
   }
 
-  @Test("Documents are written with sorted names, two-space indents and one-line types")
+  @Test("Written documents have sorted names, two-space indents and one-line typed values")
   func pretty() {
     let fields: Fields = [
       "b": .array([.integer(1), .map([:])]), "a": .double(1), "é": .geoPoint(GeoPoint(latitude: 1, longitude: -2.5)),

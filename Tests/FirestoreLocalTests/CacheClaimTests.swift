@@ -94,7 +94,7 @@ struct CacheClaimTests {
     #expect(refusal(CacheClaim(ours, replacesOthers: true))?.kind == .foreign)
   }
 
-  @Test("An unclaimed cache, with its queue, belongs to the first database that opens it")
+  @Test("An unclaimed cache and its queue belong to the first database that opens it")
   func ownerless() throws {
     try use(nil, queueing: "cities/SF")
 

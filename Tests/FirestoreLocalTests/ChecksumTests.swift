@@ -84,7 +84,7 @@ import Testing
   }
 
   @Test(
-    "A row without a checksum is damage",
+    "A row without a checksum is reported as damage",
     arguments: [
       "documents SET checksum = NULL", "documents SET checksum = checksum & 4294967295", "targets SET checksum = NULL",
       "pending_documents SET checksum = NULL",
@@ -113,7 +113,7 @@ import Testing
   /// Gives the target of `rooms` another document, in the table and in its index.
   private static let exchange = "UPDATE target_documents SET document = (SELECT max(id) FROM documents)"
 
-  @Test("Listening again detects that a target's documents were exchanged on disk")
+  @Test("Listening again detects that a target's documents were swapped on disk")
   func members() throws {
     for isScan in [true, false] {
       let place = Place(.durable)
@@ -139,7 +139,7 @@ import Testing
     }
   }
 
-  @Test("A query detects that its previous result's documents were exchanged on disk")
+  @Test("A query detects that its previous result's documents were swapped on disk")
   func previousResult() throws {
     let place = Place(.durable)
     var store = try place.open()
@@ -159,7 +159,7 @@ import Testing
     store.close()
   }
 
-  @Test("A target's membership checksum follows every change of its documents")
+  @Test("A target's membership checksum is updated with every change of its documents")
   func memberChanges() throws {
     for policy in [GarbageCollectionPolicy.eager, .leastRecentlyUsed(thresholdBytes: 0)] {
       var store = try Place(.memory).open(policy)

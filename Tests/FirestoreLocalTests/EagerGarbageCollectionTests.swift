@@ -69,7 +69,7 @@ struct EagerGarbageCollectionTests {
     #expect(try isCached("rooms/a", store))
   }
 
-  @Test("An acknowledged document outside every target is not kept")
+  @Test("An acknowledged document outside every target is evicted")
   func acknowledged() throws {
     var store = try open()
     let first = try store.write([set("rooms/a", [:])], at: now).batchID
@@ -84,7 +84,7 @@ struct EagerGarbageCollectionTests {
     #expect(try isCached("rooms/a", store) == false)
   }
 
-  @Test("A resolved limbo document without references is not kept")
+  @Test("A resolved limbo document without references is evicted")
   func resolvedLimbo() throws {
     var store = try open()
     var resolution = event(at: 1, [doc("rooms/a", at: 1), doc("rooms/b", at: 1)])
@@ -97,7 +97,7 @@ struct EagerGarbageCollectionTests {
     #expect(try isCached("rooms/b", store))
   }
 
-  @Test("Least-recently-used collection does nothing in an eager cache")
+  @Test("Least-recently-used garbage collection does nothing in an eager cache")
   func noLRU() throws {
     var store = try open()
 

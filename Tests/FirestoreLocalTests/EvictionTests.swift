@@ -44,7 +44,7 @@ struct EvictionTests {
     try close(store)
   }
 
-  @Test("After its documents were evicted, a query is read again in full")
+  @Test("A query whose documents were evicted is read again in full")
   func forgotten() throws {
     let place = Place(.durable)
     var store = try place.open()

@@ -29,7 +29,7 @@ struct FaultTests {
   }
 
   @Test(
-    "A store action that fails changes nothing and succeeds when repeated",
+    "A store action that is made to fail changes nothing and succeeds when repeated",
     arguments: [StoreAction.writeLocally, .acknowledgeBatch, .rejectBatch, .applyRemoteEvent, .handleUserChange],
     Storage.allCases)
   func nothingHalfDone(_ action: StoreAction, _ storage: Storage) throws {

@@ -134,7 +134,7 @@ struct GarbageCollectionRunTests {
     #expect(violations == [])
   }
 
-  @Test("A target collected while it is requested again starts from scratch", arguments: Storage.allCases)
+  @Test("A target requested again during its collection gets a new id and no resume token", arguments: Storage.allCases)
   func relisten(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try filled(place)
@@ -202,7 +202,7 @@ struct GarbageCollectionRunTests {
     #expect(free == 0)
   }
 
-  @Test("A cache opened with a smaller limit keeps its WAL small and shrinks in steps")
+  @Test("A cache opened with a smaller limit has a small WAL and shrinks in steps")
   func smallerSize() throws {
     let place = Place(.durable)
     var store = try place.open(.leastRecentlyUsed(thresholdBytes: 100_000_000))

@@ -108,7 +108,7 @@ struct IndexTests {
     #expect(found.sorted() == Array(wanted))
   }
 
-  @Test("A condition and an order share one index, and a cursor starts inside it")
+  @Test("A filter and an order share one index, and a cursor starts inside that index")
   func composite() throws {
     var store = try Place(.memory).open()
     try store.setIndexes([try index(ascending("state"), descending("population"))])
@@ -180,7 +180,7 @@ struct IndexTests {
     try close(store)
   }
 
-  @Test("Filling an index resumes after a restart")
+  @Test("Building an index resumes after a restart")
   func restart() throws {
     let place = Place(.durable)
     var store = try place.open()
@@ -232,7 +232,7 @@ struct IndexTests {
     #expect(rest.isEmpty)
   }
 
-  @Test("A failed change leaves indexes and documents as they were")
+  @Test("A failed configuration change leaves indexes and documents unchanged")
   func undone() throws {
     var store = try Place(.memory).open()
     try store.setIndexes([try index(ascending("state"))])
@@ -285,7 +285,7 @@ struct IndexTests {
 
   // MARK: Automatic indexes
 
-  @Test("With automatic indexing, a scan with few matches creates an index")
+  @Test("With automatic indexing, a scan that finds few matches creates an index")
   func automatic() throws {
     var store = try Place(.memory).open()
     _ = try store.apply(cities(0..<1000))

@@ -83,7 +83,7 @@ struct InsideTests {
     try close(store)
   }
 
-  @Test("A survey counts every document once, in slices, by collection", arguments: Storage.allCases)
+  @Test("A cache survey counts every document once, in slices, by collection", arguments: Storage.allCases)
   func survey(_ storage: Storage) throws {
     var store = try Place(storage).open()
     let id = try store.allocateTarget(collection("rooms").target).id
@@ -107,7 +107,7 @@ struct InsideTests {
   }
 
   @Test(
-    "A survey counts overlays of all users by collection, and every table's rows", arguments: Storage.allCases)
+    "A cache survey counts all users' overlays by collection, and every table's rows", arguments: Storage.allCases)
   func contents(_ storage: Storage) throws {
     var store = try Place(storage).open()
     let id = try store.allocateTarget(collection("rooms").target).id
@@ -194,7 +194,7 @@ struct InsideTests {
     try close(store)
   }
 
-  @Test("Eviction candidates are listed by last use, first results and then documents")
+  @Test("Eviction candidates are listed by last use: query results first, then documents")
   func victims() throws {
     var store = try Place(.memory).open()
     _ = try store.apply(event(at: 4, [doc("loose/a", at: 4), doc("loose/b", at: 4)]))
@@ -225,7 +225,7 @@ struct InsideTests {
     try close(store)
   }
 
-  @Test("Offline, a fully listened collection is complete; others have only query results")
+  @Test("Offline, only a collection that was listened to in full is shown as complete")
   func coverage() throws {
     var store = try Place(.memory).open()
     for (query, time) in [

@@ -145,7 +145,7 @@ struct LRUGarbageCollectionTests {
     #expect(try #require(file) < full / 4)
   }
 
-  @Test("A cache without garbage collection keeps everything")
+  @Test("A cache without garbage collection evicts nothing")
   func never() throws {
     let place = Place(.memory)
     var store = try place.open(.never)

@@ -121,7 +121,7 @@ struct OpeningTests {
     #expect(other.clientID != id.clientID)
   }
 
-  @Test("Each user has a separate client id, for which a server keeps responses")
+  @Test("Each user has a separate client id, under which a server stores responses")
   func senders() throws {
     var store = try Place(.durable).open()
     _ = try store.write([set("rooms/a", [:])], at: now)
@@ -186,7 +186,7 @@ struct OpeningTests {
     store.close()
   }
 
-  @Test("A second store on a directory fails, or falls back to memory on request")
+  @Test("A second store on a directory fails, or uses memory on request")
   func locked() throws {
     let place = Place(.durable)
     let store = try place.open()

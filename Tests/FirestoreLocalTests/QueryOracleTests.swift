@@ -31,7 +31,7 @@ struct QueryOracleTests {
     return Array(query.limitType == .first ? matching.prefix(limit) : matching.suffix(limit))
   }
 
-  @Test("A scan follows every change to a document, including empty fields and deletion", arguments: Storage.allCases)
+  @Test("A scan sees every change to a document, including empty fields and deletion", arguments: Storage.allCases)
   func changesOfSize(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try place.open()

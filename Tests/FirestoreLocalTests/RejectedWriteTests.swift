@@ -37,7 +37,7 @@ struct RejectedWriteTests {
     try close(store)
   }
 
-  @Test("A canceled write leaves no trace")
+  @Test("A canceled write is not stored as a rejected write")
   func takenBack() throws {
     var store = try Place(.memory).open()
     let batch = try store.write([delete("rooms/a")], at: now).batchID
@@ -91,7 +91,7 @@ struct RejectedWriteTests {
     }
   }
 
-  @Test("A new write and the drop of the rejected one it replaces are atomic")
+  @Test("A new write replaces a rejected write atomically")
   func resent() throws {
     var store = try Place(.memory).open()
     let batch = try store.write([set("rooms/a", ["x": .integer(1)])], at: now).batchID

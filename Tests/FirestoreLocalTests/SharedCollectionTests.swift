@@ -67,7 +67,7 @@ struct SharedCollectionTests {
     try close(primary)
   }
 
-  @Test("A cache-only listener requests nothing and does not affect other listeners")
+  @Test("A cache-only listener sends no request and does not affect other listeners")
   func interests() throws {
     let primary = try openPrimary()
     var other = try open()

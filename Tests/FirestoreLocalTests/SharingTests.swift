@@ -53,7 +53,7 @@ import Testing
     #expect(may(true, true, lease: (2, 20_000_001), []))
   }
 
-  @Test("A notice to other clients reads back as written")
+  @Test("A notice to other clients round-trips through storage")
   func notices() throws {
     let response = CommitResponse(
       commitTime: SnapshotVersion(microseconds: 5),
@@ -74,7 +74,7 @@ import Testing
     #expect(throws: StoreError.self) { _ = try Notice(Notice.Kind.documents.rawValue, nil, [0xff]) }
   }
 
-  @Test("Batch and target numbers are unique across stores, and stores share their data")
+  @Test("Stores of one cache share data and never assign the same batch or target id")
   func numbers() throws {
     var first = try open()
     var second = try open()
@@ -169,7 +169,7 @@ import Testing
     first.close()
   }
 
-  @Test("A single client writes no notices, and a cache can switch in and out of sharing")
+  @Test("A single client writes no notices, and a cache can turn sharing on and off")
   func alone() throws {
     var store = try open()
     try store.start(user: nil)

@@ -29,7 +29,7 @@ struct SliceTests {
     }
   }
 
-  @Test("Checkpoints are frequent enough that each takes no longer than a slice", arguments: [1, 4] as [Int64])
+  @Test("WAL checkpoints are frequent enough that each takes no longer than a slice", arguments: [1, 4] as [Int64])
   func log(_ nanosecondsPerByte: Int64) {
     var log = LogPacer()
     var took = Duration.zero
@@ -41,7 +41,7 @@ struct SliceTests {
     #expect(log.dueBytes >= 1 << 20 && log.dueBytes <= 8 << 20)
   }
 
-  @Test("A slower machine collects the same documents in more slices", arguments: Storage.allCases)
+  @Test("Garbage collection on a slower machine takes more slices with the same result", arguments: Storage.allCases)
   func slower(_ storage: Storage) throws {
     var slices: [Int] = []
     for step in [Duration.microseconds(1), .milliseconds(5)] {
@@ -62,7 +62,7 @@ struct SliceTests {
     #expect(slices[0] <= 12 && slices[1] > 50, "\(slices)")
   }
 
-  @Test("A slower machine indexes the same documents in more slices", arguments: Storage.allCases)
+  @Test("Indexing on a slower machine takes more slices with the same result", arguments: Storage.allCases)
   func slowerBackfill(_ storage: Storage) throws {
     var slices: [Int] = []
     for step in [Duration.microseconds(1), .milliseconds(5)] {

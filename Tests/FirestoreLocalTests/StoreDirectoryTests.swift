@@ -111,7 +111,7 @@ import Testing
     }
   }
 
-  @Test("A flipped bit in the file is either detected or without effect")
+  @Test("A flipped bit in the file is either detected or harmless")
   func bitInFile() throws {
     let whole = Place(.durable)
     var store = try whole.open()
@@ -190,7 +190,7 @@ import Testing
     }
   }
 
-  @Test("A cache that others can read becomes private with a notice")
+  @Test("A cache that other users can read becomes private with a notice")
   func narrowed() throws {
     let place = try killed()
     try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: place.path)
@@ -209,7 +209,7 @@ import Testing
     #expect(try mode(place.databasePath) == 0o600)
   }
 
-  @Test("A symbolic link in place of a file is not followed, and the store is in memory")
+  @Test("A symbolic link in place of a file is not followed, and the store uses memory")
   func link() throws {
     let (place, victim) = (try killed(), try killed())
     let before = try contents(victim.databasePath)

@@ -34,7 +34,7 @@ struct StreamPositionTests {
   }
 
   @Test(
-    "Only active targets that the stream has named follow its position", arguments: Storage.allCases)
+    "Only active targets named on this stream advance with its position", arguments: Storage.allCases)
   func followers(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try place.open()
@@ -58,7 +58,7 @@ struct StreamPositionTests {
     try close(store)
   }
 
-  @Test("A target that a message names takes the position of that message", arguments: Storage.allCases)
+  @Test("A target named in a message gets that message's position", arguments: Storage.allCases)
   func named(_ storage: Storage) throws {
     var store = try Place(storage).open()
     let (first, second) = (try store.allocateTarget(rooms).id, try store.allocateTarget(halls).id)

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Target allocation")
 struct TargetTests {
-  @Test("New targets get even ids in order, and known targets keep theirs", arguments: Storage.allCases)
+  @Test("New targets get even ids in ascending order, and known targets keep their ids", arguments: Storage.allCases)
   func ids(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try place.open()
@@ -26,7 +26,7 @@ struct TargetTests {
     #expect(returned.id == first.id)
   }
 
-  @Test("A query and its limit-to-last mirror share a target", arguments: Storage.allCases)
+  @Test("A query and its limit-to-last equivalent share a target", arguments: Storage.allCases)
   func mirrors(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try place.open()

@@ -83,7 +83,7 @@ struct WatchTests {
     try close(store)
   }
 
-  @Test("A target's members follow the target changes in remote events", arguments: Storage.allCases)
+  @Test("A target's members change with the target changes in remote events", arguments: Storage.allCases)
   func membership(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try place.open()
@@ -100,7 +100,7 @@ struct WatchTests {
     #expect(unseen == nil)
   }
 
-  @Test("A mismatch clears a target's token and members, except those of the same event", arguments: Storage.allCases)
+  @Test("A filter mismatch clears a target's token and members, except the event's own", arguments: Storage.allCases)
   func mismatch(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try place.open()

@@ -24,7 +24,7 @@ struct WriteTests {
     try close(store)
   }
 
-  @Test("An acknowledgement leaves the committed document", arguments: Storage.allCases)
+  @Test("After an acknowledgement the committed document remains", arguments: Storage.allCases)
   func acknowledged(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try place.open()

@@ -21,7 +21,7 @@ struct WrittenPageTests {
     var hundred = 0
   }
 
-  @Test("Writes, acknowledgements and remote documents write a fixed number of pages")
+  @Test("Writes, acknowledgements and remote documents write a fixed number of WAL pages")
   func pages() throws {
     // The counts of the present code: a change of them is a change of what each operation costs.
     let expected = Pages(write: 2, acknowledgement: 5, change: 4, hundred: 15)

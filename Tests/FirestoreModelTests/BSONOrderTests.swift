@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test("A map with an unknown reserved key is an ordinary map")
+  @Test("A map with an unknown reserved key is treated as an ordinary map")
   func others() {
     #expect(Self.typed("__oid__", .integer(1)).typeRank == Value.map([:]).typeRank)
     #expect(Self.typed("__other__", .null).typeRank == Value.map([:]).typeRank)

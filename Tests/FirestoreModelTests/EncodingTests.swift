@@ -40,7 +40,7 @@ struct EncodingTests {
   }
 
   @Test(
-    "Looking up a field in encoded bytes equals looking it up in the decoded map", arguments: 0..<300 as Range<UInt64>)
+    "A field lookup in encoded bytes equals the lookup in the decoded map", arguments: 0..<300 as Range<UInt64>)
   func lookup(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let fields = random.fields()
@@ -159,7 +159,7 @@ struct EncodingTests {
     #expect(Array(value.utf8) == text)
   }
 
-  @Test("Unknown field numbers are skipped, and the last duplicate wins")
+  @Test("Unknown field numbers are skipped, and the last of duplicate fields wins")
   func leniency() throws {
     var writer = WireWriter()
     writer.field(1, string: "name")

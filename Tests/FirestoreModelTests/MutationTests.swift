@@ -87,7 +87,7 @@ struct LocalMutationTests {
     #expect(document.state == .missing && document.hasLocalMutations && mask == .all)
   }
 
-  @Test("A pending server timestamp has the local write time and the confirmed value")
+  @Test("A pending server timestamp has the local write time and the previous value")
   func serverTimestamp() {
     let transform = FieldTransform(path: FieldPath("t"), operation: .serverTimestamp)
     let once = patch([:], .init([]), .exists(true), [transform])

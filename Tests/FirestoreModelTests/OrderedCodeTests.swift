@@ -32,7 +32,7 @@ struct OrderedCodeTests {
     }
   }
 
-  @Test("Ordered code encodes numbers as published")
+  @Test("Ordered code encodes numbers as in the published examples")
   func numbers() throws {
     try check("numbers") { code, item in
       let bits = try #require(item["bits"] as? String)
@@ -40,12 +40,12 @@ struct OrderedCodeTests {
     }
   }
 
-  @Test("Ordered code encodes strings as published")
+  @Test("Ordered code encodes strings as in the published examples")
   func strings() throws {
     try check("strings") { code, item in code.append(try #require(item["text"] as? String)) }
   }
 
-  @Test("Ordered code encodes bytes and prefix ends as published")
+  @Test("Ordered code encodes bytes and prefix ends as in the published examples")
   func byteStrings() throws {
     try check("bytes") { code, item in code.append(try bytes(item["hex"])) }
     var infinity = OrderedCode()

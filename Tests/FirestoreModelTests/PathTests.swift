@@ -57,7 +57,7 @@ struct PathTests {
     #expect(!ResourcePath("rooms/messages").isInCollection(withID: "messages"))
   }
 
-  @Test("A document sorts before its descendants, and a segment before its extensions")
+  @Test("A document sorts before its descendants, and a prefix before longer segments")
   func order() {
     let sorted = ["a", "a/__id2__", "a/__id10__", "a/!", "a/b", "a/b/c", "a/b!", "a!", "a0"].map { ResourcePath($0) }
 

@@ -7,7 +7,7 @@ import Testing
 @Suite("Value order")
 struct ValueOrderTests {
   @Test(
-    "Every pair of values compares as published (VALUE-ORDER)",
+    "Every pair of values compares as in the published order (VALUE-ORDER)",
     .enabled(if: SpecFiles.areThere(for: "the order of values")))
   func publishedOrder() throws {
     let json = try SpecFiles.json("values/value_order.json")
@@ -28,7 +28,7 @@ struct ValueOrderTests {
   }
 
   @Test(
-    "Document ids sort as published, numeric ids first",
+    "Document ids sort as in the published order, numeric ids first",
     .enabled(if: SpecFiles.areThere(for: "the order of document ids")))
   func documentIDs() throws {
     let json = try SpecFiles.json("values/document_id_order.json")

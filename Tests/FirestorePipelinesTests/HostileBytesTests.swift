@@ -37,7 +37,7 @@ struct HostileBytesTests {
     ]),
   ]
 
-  @Test("A pipeline reads back as written", arguments: pipelines)
+  @Test("A pipeline round-trips through its encoding", arguments: pipelines)
   func roundTrip(_ pipeline: PipelineMessage) throws {
     let bytes = WireWriter.message { $0.pipeline(pipeline) }
     #expect(try WireReader.read(bytes) { reader throws(WireError) in try reader.pipeline() } == pipeline)
@@ -115,7 +115,7 @@ struct HostileBytesTests {
     #expect(executed > 100)
   }
 
-  @Test("Any file is read as a time zone or rejected")
+  @Test("Any file contents are read as a time zone or rejected")
   func zoneFiles() throws {
     var generator = SeededGenerator(seed: 27)
     let rule = Array("\nPST8PDT,M3.2.0,M11.1.0\n".utf8)

@@ -14,7 +14,7 @@ struct StageTests {
     try await results([Self.all] + stages).map { $0.data[FieldPath("title")] }
   }
 
-  @Test("Documents keep their names and times until a projection")
+  @Test("Documents have their names and times until a projection")
   func names() async throws {
     let whole = try await results([Self.all])
     #expect(whole.map(\.key?.path.text) == ["books/b1", "books/b2", "books/b3", "books/b4", "books/b5"])

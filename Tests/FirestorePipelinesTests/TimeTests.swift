@@ -77,7 +77,7 @@ struct TimeTests {
       + Array("\nPST8PDT,M3.2.0,M11.1.0\n".utf8)
   }()
 
-  @Test("A time zone file gives UTC offsets, and its last line covers later years")
+  @Test("A time zone file gives UTC offsets, and the file's last line covers later years")
   func zones() throws {
     let zone = try #require(TimeZone(file: Self.zoneFile))
     func offset(_ text: String) throws -> Int64 {

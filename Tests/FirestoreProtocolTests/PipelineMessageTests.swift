@@ -10,7 +10,7 @@ import WireOracle
 struct PipelineMessageTests {
   private let database = Samples.database
 
-  @Test("Pipeline requests round-trip with the generated messages")
+  @Test("Pipeline requests round-trip with the generated protobuf messages")
   func requests() throws {
     let inner = PipelineMessage([.init("collection", [.path("/d")])])
     let pipeline = PipelineMessage([
@@ -74,7 +74,7 @@ struct PipelineMessageTests {
     }
   }
 
-  @Test("Pipeline responses round-trip with the generated messages")
+  @Test("Pipeline responses round-trip with the generated protobuf messages")
   func responses() throws {
     let result = PipelineResult(
       key: Samples.key, createTime: Samples.version, updateTime: Samples.version, data: DocumentData(["a": .integer(1)])

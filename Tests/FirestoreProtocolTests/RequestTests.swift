@@ -10,14 +10,14 @@ import WireOracle
 
 @testable import FirestoreService
 
-@Suite("Requests are compatible with the generated messages")
+@Suite("Requests are compatible with the generated protobuf messages")
 struct RequestTests {
   private let database = Samples.database
   private let seeds: Range<UInt64> = 0..<300
 
   private func bytes(_ write: (inout WireWriter) -> Void) -> [UInt8] { WireWriter.message(write) }
 
-  @Test("A Commit request equals the generated message")
+  @Test("A Commit request equals the generated protobuf message")
   func commit() throws {
     for seed in seeds {
       var random = SeededGenerator(seed: seed)
@@ -40,7 +40,7 @@ struct RequestTests {
     }
   }
 
-  @Test("A Write request equals the generated message, with its permanent request id")
+  @Test("A Write request equals the protobuf message, with its permanent request id")
   func write() throws {
     for seed in seeds {
       var random = SeededGenerator(seed: seed)
@@ -67,7 +67,7 @@ struct RequestTests {
     for label in ["", "-", "0-1", "zz-1", "00-x", "00-1-2"] { #expect(WriteRequestID(label: label) == nil) }
   }
 
-  @Test("A BatchGetDocuments request equals the generated message")
+  @Test("A BatchGetDocuments request equals the generated protobuf message")
   func batchGet() throws {
     for seed in seeds {
       var random = SeededGenerator(seed: seed)
@@ -82,7 +82,7 @@ struct RequestTests {
     }
   }
 
-  @Test("A RunQuery request and a stored query equal the generated message")
+  @Test("A RunQuery request and a stored query equal the generated protobuf message")
   func runQuery() throws {
     for seed in seeds {
       var random = SeededGenerator(seed: seed)
@@ -134,7 +134,7 @@ struct RequestTests {
     #expect([count.readTime, ids.readTime, documents.readTime].allSatisfy { $0.seconds == time.timestamp.seconds })
   }
 
-  @Test("Query fields that only other clients send are read")
+  @Test("The server reads query fields that only other clients send")
   func foreignParts() throws {
     let message = Wire.StructuredQuery.with { query in
       query.select.fields = [.with { $0.fieldPath = "a" }, .with { $0.fieldPath = "`b c`" }]
@@ -165,7 +165,7 @@ struct RequestTests {
     #expect(request.structuredQuery.limit.value == .max)
   }
 
-  @Test("A RunAggregationQuery request equals the generated message")
+  @Test("A RunAggregationQuery request equals the generated protobuf message")
   func aggregation() throws {
     for seed in seeds {
       var random = SeededGenerator(seed: seed)
@@ -204,7 +204,7 @@ struct RequestTests {
     #expect(request.structuredAggregationQuery.structuredQuery.orderBy.map(\.field.fieldPath) == sent)
   }
 
-  @Test("ListCollectionIds and ListDocuments requests equal the generated messages", arguments: ["", "more"])
+  @Test("ListCollectionIds and ListDocuments requests equal the protobuf messages", arguments: ["", "more"])
   func listing(token: String) throws {
     for parent: ResourcePath in [.root, ResourcePath("a/ü")] {
       let ids = Wire.ListCollectionIdsRequest.with { request in
@@ -227,7 +227,7 @@ struct RequestTests {
     }
   }
 
-  @Test("A Listen request equals the generated message")
+  @Test("A Listen request equals the generated protobuf message")
   func listen() throws {
     for seed in seeds {
       var random = SeededGenerator(seed: seed)
@@ -237,7 +237,7 @@ struct RequestTests {
     }
   }
 
-  @Test("The server reads a listen request encoded with the generated type", arguments: Samples.watchedQueries)
+  @Test("The server reads a listen request encoded with the generated protobuf type", arguments: Samples.watchedQueries)
   func listening(query: Query) throws {
     for seed in 0..<20 as Range<UInt64> {
       var random = SeededGenerator(seed: seed)

@@ -8,7 +8,7 @@ import SwiftProtobuf
 import Testing
 import WireOracle
 
-@Suite("Responses are compatible with the generated messages")
+@Suite("Responses are compatible with the generated protobuf messages")
 struct ResponseTests {
   private let database = Samples.database
   private let names = DocumentNames(Samples.database)

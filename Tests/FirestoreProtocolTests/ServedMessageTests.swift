@@ -8,7 +8,7 @@ import SwiftProtobuf
 import Testing
 import WireOracle
 
-@Suite("Server-only messages are compatible with the generated messages")
+@Suite("Server-only messages are compatible with the generated protobuf messages")
 struct ServedMessageTests {
   private let database = Samples.database
   private let time = Samples.version.timestamp

@@ -51,7 +51,7 @@ struct StorageTests {
     }
   }
 
-  @Test("Invalid write bytes are data loss and never trap")
+  @Test("Decoding invalid write bytes fails with data-loss and never traps")
   func garbageWrites() throws {
     for bytes in [[], [0x0a], [0x12, 1, 0x63], [0xff, 0xff], [0x3a, 0]] as [[UInt8]] {
       let error = try #require(throws: ModelError.self) { try Mutation(decoding: bytes) }
@@ -95,7 +95,7 @@ struct StorageTests {
     #expect(try Target(decoding: query.target.encoded()) == query.target, comment)
   }
 
-  @Test("Invalid query bytes are data loss and never trap")
+  @Test("Decoding invalid query bytes fails with data-loss and never traps")
   func garbageQueries() throws {
     let query = Samples.queries[4]
     let bytes = query.encoded()

@@ -38,7 +38,7 @@ struct AggregationTests {
     #expect(figures(values, [.count, .sum(path("v")), .sum(path("w"))]) == [.integer(0), .integer(0), .integer(0)])
   }
 
-  @Test("Aggregated fields sort before the document id")
+  @Test("An aggregation's implied order has the aggregated fields before the document id")
   func implicitOrder() {
     let target = Query.c(order: order("a")).target
 

@@ -67,7 +67,7 @@ struct DocumentSetTests {
     }
   }
 
-  @Test("Chunks and groups of a document set split and are removed correctly", arguments: [0, 1])
+  @Test("A large document set equals a sorted array as its chunks split and are removed", arguments: [0, 1])
   func manyDocuments(_ number: Int) {
     var random = SeededGenerator(seed: UInt64(number))
     let query = Self.queries[number]

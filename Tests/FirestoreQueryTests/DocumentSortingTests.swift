@@ -41,7 +41,7 @@ struct DocumentSortingTests {
   }
 
   @Test(
-    "A set keeps the last of several documents with one key",
+    "A set of documents contains the last of several with the same key",
     arguments: [([], ["c/a", "c/b"]), (order("-n"), ["c/b", "c/a"])])
   func repeated(orderBy: [OrderBy], keys: [String]) {
     let documents = [1, 2, 3].flatMap { number in

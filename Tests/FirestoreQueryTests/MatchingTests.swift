@@ -144,7 +144,7 @@ struct MatchingTests {
     }
   }
 
-  @Test("Stored bytes and the decoded document match the same targets")
+  @Test("Encoded bytes and the decoded document match the same targets")
   func inPlace() {
     let target = Query.c(.field("a.b", .greaterThan, .integer(1)), order: order("a.b")).target
     for value in [Value.integer(1), .integer(2), .string("x")] {

@@ -47,7 +47,7 @@ struct RulesetTests {
     }
   }
 
-  @Test("A verdict has the values of debug() with their lines, once for each call")
+  @Test("A verdict reports the values of debug() with their lines, once for each call")
   func debug() throws {
     let ruleset = try Self.compile(
       """
@@ -156,7 +156,7 @@ struct RulesetTests {
     #expect(condition.children[1].values.map(\.value) == [.undefined])
   }
 
-  @Test("A path in another database is rejected and named")
+  @Test("A lookup path in another database is denied, and the denial names the path")
   func otherDatabase() throws {
     let ruleset = try Self.compile("match /a/{id} { allow get: if exists(/databases/other/documents/a/b); }")
     let verdict = ruleset.decide(Self.get("a/b"), Self.none)

@@ -20,7 +20,7 @@ import Testing
     #expect(try mode(of: directory.path + "/a/b/lock") == 0o600)
   }
 
-  @Test("A shared directory of the store becomes private with a notice")
+  @Test("A store directory that other users can access becomes private with a notice")
   func narrowed() throws {
     let directory = TemporaryFolder()
     try directory.make(mode: 0o755)
@@ -35,7 +35,7 @@ import Testing
     #expect(try mode(of: directory.path + "/data.sqlite3") == 0o600)
   }
 
-  @Test("A directory with other files keeps its mode, but must not be writable by others")
+  @Test("A directory with other files keeps its mode, but only its user may write to it")
   func shared() throws {
     let directory = TemporaryFolder()
     try directory.make(mode: 0o755)

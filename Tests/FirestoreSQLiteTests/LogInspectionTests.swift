@@ -118,7 +118,7 @@ import Testing
     }
   }
 
-  @Test("An open mark from an earlier boot means a power failure, not a kill")
+  @Test("Data still marked open from an earlier boot means a power failure, not a kill")
   func openMark() throws {
     let directory = TemporaryFolder()
     try directory.make()

@@ -40,7 +40,7 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["data"])
   }
 
-  @Test("A flipped bit makes reading its page fail")
+  @Test("Reading a page with a flipped bit fails")
   func everyPage() throws {
     let directory = TemporaryFolder()
     try directory.make()

@@ -60,7 +60,7 @@ import Testing
     #expect(!connection.channel.isActive)
   }
 
-  @Test("An idle connection gets GOAWAY after ten minutes, and closes without an answer")
+  @Test("An idle connection gets GOAWAY after 10 min and closes if its PING is unanswered")
   func idle() throws {
     try begin(1)
     loop.advanceTime(by: .hours(1))
@@ -73,7 +73,7 @@ import Testing
     #expect(!connection.channel.isActive)
   }
 
-  @Test("A connection that breaks during calls releases all memory")
+  @Test("A connection that breaks during calls releases all its memory")
   func broken() throws {
     let backend = try makeBackend()
     weak var frames: FrameConnection?

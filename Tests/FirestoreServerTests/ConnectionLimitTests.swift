@@ -181,7 +181,7 @@ import Testing
     #expect(connection.budget.held.responses == 0)
   }
 
-  @Test("Headers count while their stream is open, and excess streams are reset")
+  @Test("Headers count as memory while their stream is open; excess streams are reset")
   func heads() throws {
     let connection = try connect()
     var headers = HPACKHeaders.call("Commit")

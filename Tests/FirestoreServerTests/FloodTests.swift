@@ -95,7 +95,7 @@ import Testing
     #expect(try hasEnded(3))
   }
 
-  @Test("A setting that overflows a window closes the connection; repeated ones do not")
+  @Test("A setting that overflows a window closes the connection; a repeated one does not")
   func settings() throws {
     try connection.send(1, .headers(.call("Listen")))
     let window = [0, 4] + TestFrame.bigEndian(70_000)
@@ -133,7 +133,7 @@ import Testing
     #expect(try connection.summaries() == ["END 5"])
   }
 
-  @Test("An uppercase field name is invalid")
+  @Test("An uppercase header field name is invalid")
   func capitals() throws {
     let block =
       try headers([":method": "POST", ":scheme": "http", ":path": "/"]) + [0, 1] + Array("A".utf8) + [1, 0x62]
@@ -150,7 +150,7 @@ import Testing
     #expect(try connection.frames().map(\.code) == [1])
   }
 
-  @Test("Headers in the middle of a request reset it")
+  @Test("Headers in the middle of a request reset the stream")
   func middle() throws {
     try connection.send(1, .headers(.call("RunQuery")), .data([0], isLast: false), .headers(["x": "y"]))
     #expect(try connection.frames().map(\.code) == [1])

@@ -68,7 +68,7 @@ import Testing
     #expect(frames.last?.kind == .reset && frames.last?.code == 0)
   }
 
-  @Test("A listener gets its initial state, then each turn's commits together")
+  @Test("A listener gets its initial state, then each event-loop turn's commits together")
   func changes() throws {
     let connection = try open()
     try connection.send(1, .headers(.call("Listen")))

@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test("A large or malformed request is handed to a task", arguments: [40_000, 20_000, 7])
+  @Test("A large or malformed request is processed in a separate task", arguments: [40_000, 20_000, 7])
   func handedOn(size: Int) throws {
     let path = "projects/p/databases/(default)/documents/c/a"
     let large = framed { writer in
@@ -130,7 +130,7 @@ import Testing
     }
   }
 
-  @Test("Commits of one turn run together at its end and get separate responses")
+  @Test("Commits of one event-loop turn run together and get separate responses")
   func commits() throws {
     let pipeline = CallPipeline(FirestoreService(backend: backend), on: loop)
     let connections = try (0..<2).map { _ in try TestConnection(pipeline, on: loop) }

@@ -25,7 +25,7 @@ import Testing
     return pieces
   }
 
-  @Test("Small writes are sent together on the next turn")
+  @Test("Small writes are sent together on the next event-loop turn")
   func gathered() throws {
     let written = ["a", "b", "c"].map(write)
     channel.flush()

@@ -111,7 +111,7 @@ import Testing
     }
   }
 
-  @Test("A turn serves every listener, or only some if each takes long")
+  @Test("An event-loop turn serves every listener, or only some if each takes long")
   func turns() {
     let loop = EmbeddedEventLoop()
     let clock = NIOLoopBoundBox(NIODeadline.uptimeNanoseconds(0), eventLoop: loop)

@@ -15,7 +15,7 @@ import Testing
       state: exists ? .found(DocumentData(["v": 1])) : .missing)
   }
 
-  @Test("A cached message equals a message newly encoded for its change")
+  @Test("A cached listen message equals a newly encoded message for the same change")
   func same() throws {
     let other = DatabaseID(project: "p", database: "other")
     let later = SnapshotVersion(microseconds: 8)

@@ -85,7 +85,7 @@ struct QueryTests {
     #expect(refusal?.message == "'NOT_IN' cannot be used in the same query with 'IN', 'ARRAY_CONTAINS_ANY' or 'OR'.")
   }
 
-  @Test("An equality on the name next to inequalities needs an inequality on the name")
+  @Test("With other inequalities, an equality on __name__ needs an inequality on it too")
   func nameBesideInequalities() async throws {
     let service = try await service()
     func name(_ id: String) -> Value {
@@ -152,7 +152,7 @@ struct QueryTests {
     #expect(refusal?.code == .invalidArgument && refusal?.message.contains("at most 100") == true)
   }
 
-  @Test("An explanation names the index that Cloud Firestore would use, with counts")
+  @Test("An explanation names the index that Cloud Firestore would use and counts scans")
   func index() async throws {
     let service = try await service()
     let messages = try await service.messages(
@@ -242,7 +242,7 @@ struct QueryTests {
   }
 
   @Test(
-    "A sum is rejected if an index would need its field after the name",
+    "A sum is rejected if its index would place the field after the document name",
     arguments: [
       ("", "c", false, [], nil, nil), ("", "c", false, ["__name__"], nil, "value"),
       ("", "c", false, ["value", "__name__"], nil, nil), ("", "c", false, ["o", "__name__"], nil, "value"),

@@ -116,7 +116,7 @@ struct StreamTests {
     }
   }
 
-  @Test("A target of several documents receives messages for exactly these documents")
+  @Test("A documents target receives messages for exactly its documents")
   func severalDocuments() async throws {
     let service = try makeService()
     try await service.set("c/a", [:])
@@ -156,7 +156,7 @@ struct StreamTests {
     }
   }
 
-  @Test("A resume token leads to later changes only, plus a filter if the count differs")
+  @Test("After a resume token only later changes are sent, plus a filter if counts differ")
   func resume() async throws {
     let service = try makeService()
     for path in ["c/a", "c/b", "c/c"] { try await service.set(path, [:]) }
@@ -174,7 +174,7 @@ struct StreamTests {
     }
   }
 
-  @Test("A target id in use ends the stream as invalid")
+  @Test("A target id in use ends the stream with invalid-argument")
   func idInUse() async throws {
     let service = try makeService()
     let conversation = Conversation()

@@ -37,7 +37,7 @@ struct UnaryTests {
     #expect(try await get().isEmpty)
   }
 
-  @Test("A document created without an id gets one of twenty letters and digits")
+  @Test("A document created without an id gets an id of twenty letters and digits")
   func createDocument() async throws {
     let service = try makeService()
     let request = bytes { writer in

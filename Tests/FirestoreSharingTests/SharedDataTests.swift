@@ -49,7 +49,7 @@ struct SharedDataTests {
     await second.wait { $0.role == .owner || third.peers.role == .owner }
   }
 
-  @Test("A suspended owner hands the data over, and later attaches to the new owner")
+  @Test("A suspended owner hands over the data and later attaches to the new owner")
   func handsOver() async throws {
     let folder = try Folder()
     let first = try SharedData.open(folder.path, patience: .seconds(60))
@@ -77,7 +77,7 @@ struct SharedDataTests {
     await stream.value
   }
 
-  @Test("If no process takes the data that an owner handed over, the owner reopens it")
+  @Test("If no process takes over data that an owner released, the owner reopens it")
   func handsOverAlone() async throws {
     let folder = try Folder()
     let data = try SharedData.open(folder.path, patience: .seconds(60))
@@ -131,7 +131,7 @@ struct SharedDataTests {
     withExtendedLifetime(data) {}
   }
 
-  @Test("Two apps of one process open one directory once")
+  @Test("Two apps in one process open a shared directory only once")
   func oneProcess() throws {
     let folder = try Folder()
     let first = try SharedData.open(folder.path)

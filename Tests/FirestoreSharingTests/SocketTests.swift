@@ -21,7 +21,7 @@ struct SocketTests {
     return lstat(path, &information) == 0 ? information.st_mode & 0o7777 : 0
   }
 
-  @Test("The socket is private to its user and removed when the data closes")
+  @Test("The socket is private to its user and removed when the data is closed")
   func isPrivate() throws {
     let folder = try Folder()
     var data: SharedData? = try SharedData.open(folder.path)
@@ -48,7 +48,7 @@ struct SocketTests {
     #expect(try await first.datastore(for: database).count("c/a") == .integer(1))
   }
 
-  @Test("A file in the socket's place is kept, and the data is not shared, with a notice")
+  @Test("A file in place of the socket is kept, and a notice says that data is not shared")
   func inTheWay() async throws {
     let folder = try Folder()
     try Data("mine".utf8).write(to: URL(filePath: folder.socket))
@@ -61,7 +61,7 @@ struct SocketTests {
     #expect(error.kind == .locked && error.message.contains("process \(getpid())"))
   }
 
-  @Test("A directory that others can write to is rejected")
+  @Test("A directory that other users can write to is rejected")
   func openToOthers() throws {
     let folder = try Folder()
     try Data().write(to: URL(filePath: folder.path + "/something else"))
@@ -114,7 +114,7 @@ struct SocketTests {
     _ = try await store.commit([increment("c/a")])
   }
 
-  @Test("A silent owner is reported to callers that wait, until it is gone")
+  @Test("A silent owner is reported to waiting callers until its process is gone")
   func silent() async throws {
     let folder = try Folder()
     var lock: DirectoryLockHolder? = try DirectoryLockHolder(folder)
@@ -178,7 +178,7 @@ struct SocketTests {
     withExtendedLifetime(data) {}
   }
 
-  @Test("An owner that ignores a claim is reported as the owning process")
+  @Test("An owner that ignores a claim is reported as the process that has the data")
   func claimFromSilent() async throws {
     let folder = try Folder()
     let lock = try DirectoryLock(directory: folder.path, called: "data directory", own: [])
@@ -192,7 +192,7 @@ struct SocketTests {
     withExtendedLifetime(lock) {}
   }
 
-  @Test("A protocol line reads back unchanged for any program name")
+  @Test("A protocol line round-trips for any program name")
   func lines() {
     let member = DataMember(process: 7, name: "a b\tc\nd\u{1B}[31m")
     let plain = DataMember(process: 7, name: "a bcd[31m")

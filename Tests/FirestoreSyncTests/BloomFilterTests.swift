@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test(
-    "The backend's golden filters give the published results",
+    "The backend's published Bloom filters return the published results",
     .enabled(if: SpecFiles.areThere(for: "bloom filters of the backend")),
     arguments: ["1", "500", "5000"], ["1", "01", "0001"])
   func golden(count: String, rate: String) throws {

@@ -50,7 +50,7 @@ struct BundleReaderTests {
     }
   }
 
-  @Test("A bundled query keeps its collection, conditions, order, cursors and limit")
+  @Test("A bundled query keeps its collection, filters, order, cursors and limit")
   func queries() throws {
     let read = try query(
       #"""

@@ -34,7 +34,7 @@ struct BundleWriterTests {
     }
   }
 
-  @Test("Bundled queries read back with conditions, order, cursors, limits and groups")
+  @Test("Bundled queries read back with filters, order, cursors, limits and groups")
   func queries() throws {
     var conditions = Query(
       path: ResourcePath("rooms"),

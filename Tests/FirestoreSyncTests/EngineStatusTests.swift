@@ -14,7 +14,7 @@ import Testing
 struct EngineStatusTests {
   private let gone = RPCStatus(.unavailable, "gone")
 
-  @Test("Each send increments a write's attempts, and its error is the stream's last one")
+  @Test("Each send increments a write's attempt count and records the stream's last error")
   func attempts() async throws {
     try await EngineHarness.run { test in
       let handle = test.engine.write([set("rooms/a", ["text": .string("hello")])])
@@ -123,7 +123,7 @@ struct EngineStatusTests {
     }
   }
 
-  @Test("The connection status follows its failures and retries")
+  @Test("The connection status shows the connection's failures and retries")
   func connection() async throws {
     try await EngineHarness.run { test in
       let idle = try await test.status { _ in true }

@@ -40,7 +40,7 @@ import Testing
     #expect(indexes.map(\.backfill) == [nil])
   }
 
-  @Test("An explanation reports the plan, the cost and a useful index")
+  @Test("A query explanation reports the plan, the cost and a useful index")
   func explanation() throws {
     var harness = try CoreHarness()
     try filled(&harness, 1000)
@@ -60,7 +60,7 @@ import Testing
     #expect(indexed.suggestedIndexes.isEmpty)
   }
 
-  @Test("The engine fills a new index in the background")
+  @Test("The engine builds a new index in the background")
   func background() async throws {
     try await EngineHarness.run { test in
       let (_, mailbox) = test.listen("rooms")

@@ -22,7 +22,7 @@ import Testing
     return harness
   }
 
-  @Test("All listeners of a backend snapshot receive it in one delivery (S1)")
+  @Test("All listeners affected by a backend snapshot receive it in one delivery (S1)")
   func snapshotTogether() throws {
     var harness = try CoreHarness()
     harness.listen(1, to: "rooms")

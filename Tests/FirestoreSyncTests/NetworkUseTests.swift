@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Network use and waits for pending writes")
 struct NetworkUseTests {
-  @Test("The network is used only if no reason stops it, and each reason counts once")
+  @Test("The network is on unless a reason stops it, and each reason counts once")
   func causes() {
     var network = NetworkUse()
     #expect(network.isAllowed)
@@ -21,7 +21,7 @@ struct NetworkUseTests {
     #expect(network.isAllowed)
   }
 
-  @Test("Each reason to stop the network holds writes, except being a secondary client")
+  @Test("Each reason to stop the network delays writes, except being a secondary client")
   func held() {
     var network = NetworkUse()
     network.stop(by: .secondary)
@@ -30,7 +30,7 @@ struct NetworkUseTests {
     #expect(network.holdsWrites)
   }
 
-  @Test("A wait ends when all writes pending at its start are done")
+  @Test("A wait for pending writes ends when all writes pending at its start are done")
   func waits() {
     var waits = WriteWaits()
     waits.add(PendingWritesWait(1), until: BatchID(4))

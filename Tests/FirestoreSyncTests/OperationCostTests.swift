@@ -48,7 +48,7 @@ struct OperationCostTests {
     }
   }
 
-  @Test("An offline write with a listener takes one engine job and one reader job")
+  @Test("An offline write with a listener runs one engine job and one reader job")
   func offlineWrite() async throws {
     try await run { world in
       world.listen("rooms")

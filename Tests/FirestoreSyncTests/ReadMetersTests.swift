@@ -15,7 +15,7 @@ import Testing
 
   private func figures(_ meters: ReadMeters) -> [Int] { meters.meters(of: [data]).flatMap { [$0.sent, $0.kept] } }
 
-  @Test("A document counts as a read each time it is sent, and a deletion does not count")
+  @Test("A document counts as a read each time it is sent; a deletion does not count")
   func sent() {
     var meters = ReadMeters()
     #expect(figures(meters) == [])

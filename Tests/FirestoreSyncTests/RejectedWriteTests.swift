@@ -54,7 +54,7 @@ struct RejectedWriteTests {
     #expect(effects.deliveries.first?.first?.snapshot.causes == [.cancelled(batch)])
   }
 
-  @Test("A resent write is new: visible immediately and last in the queue")
+  @Test("A resent write counts as new: it is visible immediately and last in the queue")
   func resent() throws {
     var harness = try rejected()
     let batch = BatchID(1)

@@ -19,7 +19,7 @@ import Testing
       syncStateChanged: false, hasCachedResults: false, causes: [cause])
   }
 
-  @Test("Unread snapshots merge into one with all changes")
+  @Test("Unread snapshots merge into one snapshot with all changes")
   func merged() async throws {
     let (a, b, b2) = (doc("rooms/a", at: 1), doc("rooms/b", at: 1), doc("rooms/b", at: 2, ["n": .integer(2)]))
     let mailbox = SnapshotMailbox()
@@ -36,7 +36,7 @@ import Testing
     #expect(read.causes == [.listenerAdded, .server(at(1)), .server(at(2))])
   }
 
-  @Test("A larger mailbox keeps snapshots separate until it is full, and then merges")
+  @Test("A larger snapshot mailbox merges snapshots only when it is full")
   func severalUnread() async throws {
     let (a, b, c) = (doc("rooms/a", at: 1), doc("rooms/b", at: 1), doc("rooms/c", at: 1))
     let mailbox = SnapshotMailbox(capacity: 2)

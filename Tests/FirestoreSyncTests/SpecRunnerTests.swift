@@ -97,7 +97,7 @@ import Testing
   }
 
   @Test(
-    "Unknown input in a specification test is an error that names it",
+    "Unknown input in a specification test is an error that names the input",
     arguments: [
       ("{", "1:2"), (#"{"A":1}"#, "Expected an object"),
       (file([#"{"userDance":true}"#]), "userDance"),

@@ -19,7 +19,7 @@ import Testing
   }
 
   @Test(
-    "A queue that cannot be opened is retried, and writes wait until then")
+    "If the write queue cannot be opened, opening is retried and writes are rejected")
   func retriedStart() throws {
     var core = try Self.core()
     core.store.faults = [.start]
@@ -69,7 +69,7 @@ import Testing
     #expect(harness.deliver(version: 8).retryPauses == [.zero])
   }
 
-  @Test("Free disk space is detected within 15 seconds")
+  @Test("After a full disk, free space is detected within 15 seconds")
   func longPauses() throws {
     var harness = try CoreHarness()
     harness.listen(1, to: "rooms")

@@ -112,7 +112,7 @@ import Testing
     #expect(harness.core.watching.responsesOwed(TargetID(2)) == 1)
   }
 
-  @Test("After a repeated listen, messages of the first one are ignored")
+  @Test("After a repeated listen, messages for the first listen are ignored")
   func relistened() throws {
     var harness = try CoreHarness()
     harness.listen(1, to: "rooms")

@@ -86,7 +86,7 @@ struct TransactionQueueTests {
     #expect(turns.count == 0)
   }
 
-  @Test("A transaction's wait ends at its limit and when its task is canceled")
+  @Test("A transaction stops waiting at its time limit and when its task is canceled")
   func limits() async {
     let first = await overtaken([a])
     let second = await overtaken([a])

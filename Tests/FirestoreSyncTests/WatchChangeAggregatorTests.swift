@@ -96,7 +96,7 @@ import Testing
     #expect(change?.removed == [key("rooms/b")])
   }
 
-  @Test("After a resume, documents that are not sent again are kept")
+  @Test("After a resume, documents that are not sent again remain")
   mutating func resumed() throws {
     let targets = holding("rooms/a", "rooms/b")
     try confirm(targets)
@@ -183,7 +183,7 @@ import Testing
     #expect(again.targetChanges[other]?.isCurrent == false)
   }
 
-  @Test("The position of a lookup's target is always reported by name")
+  @Test("The position of a lookup's target is reported with every snapshot")
   mutating func lookups() throws {
     let known = WatchedTarget(
       target: query("rooms/a").target, purpose: .limboResolution, syncedKeys: [[key("rooms/a")]])
@@ -255,7 +255,7 @@ import Testing
     #expect(event.targetChanges[target]?.removed == [key("rooms/a"), key("rooms/b")])
   }
 
-  @Test("A document target that is current without its document reports it as missing")
+  @Test("A document target that is current without its document reports a missing one")
   mutating func missingDocument() throws {
     let known = WatchedTarget(target: query("rooms/a").target, purpose: .limboResolution, syncedKeys: [[]])
     let targets: WatchChangeAggregator.Targets = { $0 == TargetID(1) ? known : nil }

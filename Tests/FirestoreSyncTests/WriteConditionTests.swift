@@ -59,7 +59,7 @@ struct WriteConditionTests {
     #expect(delays(effects).isEmpty)
   }
 
-  @Test("A write that must fail offline leaves nothing in the queue")
+  @Test("A write that must fail offline is not added to the queue")
   func offline() throws {
     var harness = try CoreHarness()
     harness.listen(1, to: "rooms")

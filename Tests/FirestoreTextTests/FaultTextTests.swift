@@ -76,7 +76,7 @@ import Testing
     }
   }
 
-  @Test("A summary lists the active faults, and the commands up and calm end them")
+  @Test("A summary lists the active faults, and the commands 'up' and 'calm' end them")
   func summary() throws {
     var settings = FaultSettings()
     for text in ["latency 200ms jitter 50ms", "latency 1s on watch", "loss 10%", "loss 5% before", "bandwidth 20kB"] {

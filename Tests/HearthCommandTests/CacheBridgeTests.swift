@@ -52,7 +52,7 @@ struct CacheBridgeTests {
     }
   }
 
-  @Test("Evicted documents are all read again by the next listener")
+  @Test("Evicted documents are read again in full by the next listener")
   func again() async throws {
     try await BridgeHarness.run { test in
       for id in ["a", "b"] { try await test.others(set("rooms/\(id)", ["n": 1])) }
@@ -68,7 +68,7 @@ struct CacheBridgeTests {
   }
 
   @Test(
-    "freeze exports the cache offline, and another client and a server can read it",
+    "freeze exports the cache offline, and clients and servers can read the file",
     arguments: ["bundle", "jsonl"])
   func freeze(_ kind: String) async throws {
     let folder = try TemporaryFolder.made()
@@ -107,7 +107,7 @@ struct CacheBridgeTests {
     }
   }
 
-  @Test("Eviction by age keeps recent documents; a lifetime that evicts nothing is silent")
+  @Test("Eviction by age keeps recent documents; a lifetime without effect is silent")
   func ages() async throws {
     try await BridgeHarness.run { test in
       try await test.others(set("rooms/a", ["n": 1]))
@@ -154,7 +154,7 @@ struct CacheBridgeTests {
     }
   }
 
-  @Test("A write set aside is listed as rejected and can be sent again")
+  @Test("A set-aside write is listed as rejected and can be sent again")
   func aside() async throws {
     try await BridgeHarness.run { test in
       test.bridge.perform(.setNetwork(enabled: false))

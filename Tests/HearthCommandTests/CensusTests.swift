@@ -13,7 +13,7 @@ private func document(_ path: String, _ fields: Fields) -> Document {
 }
 
 @Suite struct CensusTests {
-  @Test("A schema lists each field with its rate, types and outlier documents")
+  @Test("A schema lists each field with its frequency, types and outlier documents")
   func schema() {
     var census = FieldCensus()
     for number in 0..<100 {
@@ -43,7 +43,7 @@ private func document(_ path: String, _ fields: Fields) -> Document {
         + #""first": "c/0"}, {"type": "string", "count": 1, "first": "c/41"}]}"#)
   }
 
-  @Test("A field that the first document lacks is reported as missing there")
+  @Test("A field that the first document lacks is reported as missing in that document")
   func firstWithout() {
     var census = FieldCensus()
     census.add(document("c/0", [:]))
@@ -51,14 +51,14 @@ private func document(_ path: String, _ fields: Fields) -> Document {
     #expect(census.sorted.first?.firstWithout?.path.text == "c/0")
   }
 
-  @Test("A rate is 100 % only if all documents have the field, and 0 % only if none has")
+  @Test("A field's frequency is 100 % only if all documents have it, 0 % only if none has")
   func rates() {
     #expect(FieldCensus.rate(99_999, of: 100_000) == "99.9 %")
     #expect(FieldCensus.rate(1, of: 100_000) == "0.1 %")
     #expect(FieldCensus.rate(3, of: 3) == "100 %")
   }
 
-  @Test("Subcollections with one id are counted together, largest first")
+  @Test("Subcollections with the same id are counted together, largest first")
   func stats() {
     var census = CollectionCensus()
     census.add(document("c/a", ["n": 1]))
@@ -74,7 +74,7 @@ private func document(_ path: String, _ fields: Fields) -> Document {
     #expect([0, 1023, 1536, 5 << 20].map(CollectionCensus.size) == ["0 B", "1023 B", "1.5 KiB", "5.0 MiB"])
   }
 
-  @Test("A table is measured in terminal columns and clipped at the terminal's width")
+  @Test("An output table is measured in terminal columns and clipped at the screen width")
   func table() {
     var table = TextTable([TextTable.Column(title: "A"), TextTable.Column(title: "N", alignment: .right)])
     table.add(["都市", "5"])

@@ -48,7 +48,7 @@ struct ClientSetRecordingTests {
     #expect(!text(event, hiding: "mayor").contains("uid-7"))
   }
 
-  @Test("The users of clients are hidden only if all values are redacted")
+  @Test("The clients' users are hidden only if all values are redacted")
   func users() throws {
     let facts = ClientSetFacts(own: "one", clients: [.init(name: "one"), .init(name: "bob", user: "uid-7", unsent: 2)])
     #expect(try Redaction("*").redacted(facts).clients[1].user?.contains("uid-7") == false)
@@ -56,7 +56,7 @@ struct ClientSetRecordingTests {
     #expect(try Redaction("mayor").redacted(facts) == facts)
   }
 
-  @Test("The clients on a screen, or their absence, read back from a recording")
+  @Test("The clients on a screen, or their absence, round-trip through a recording")
   func decoded() throws {
     let facts = ClientSetFacts(own: "bob", clients: [.init(name: "one", isDurable: true), .init(name: "bob")])
     for told in [facts, nil] {

@@ -26,7 +26,7 @@ struct ClipboardTests {
   }
 
   @Test(
-    "Copying uses the first working method and names it",
+    "Copying uses the first method that works and reports its name",
     arguments: [
       (["WAYLAND_DISPLAY": "w", "DISPLAY": ":0"], "wl-copy", "Copied 3 bytes via wl-copy."),
       (["WAYLAND_DISPLAY": "w", "DISPLAY": ":0"], "xclip", "Copied 3 bytes via xclip."),
@@ -42,7 +42,7 @@ struct ClipboardTests {
     #expect(result.tried.last?.hasPrefix(working) == true)
   }
 
-  @Test("Without a clipboard program, copying uses the terminal and lists failures")
+  @Test("Without a clipboard program, copying uses the terminal and lists the failures")
   func terminal() async {
     let plain = await copy("é", [:])
     #expect(plain.sent == ["\u{1b}]52;c;w6k=\u{7}"] && plain.tried == [])
@@ -98,7 +98,7 @@ struct ClipboardTests {
     #expect(!nowhere.outcome.isCopied && nowhere.outcome.message.contains("/dev/null/clip cannot be written"))
   }
 
-  @Test("A clipboard program that is missing, fails or reads nothing is not a success")
+  @Test("A clipboard program that is missing, fails or reads no input counts as a failure")
   func programs() async {
     // As `hearth` does from its start.
     signal(SIGPIPE, SIG_IGN)
@@ -114,7 +114,7 @@ struct ClipboardTests {
 @Suite("External editor")
 struct UserEditorTests {
   @Test(
-    "A missing editor is reported with its variable and advice",
+    "A missing external editor is reported with its variable and advice",
     arguments: [
       (
         [:], 127,

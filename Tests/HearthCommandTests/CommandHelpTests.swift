@@ -8,7 +8,7 @@ import Testing
 @Suite("Mistyped commands")
 struct CommandHelpTests {
   @Test(
-    "A mistyped command suggests the nearest command at that position",
+    "A mistyped command suggests the nearest command valid at its position",
     arguments: [
       (["impotr"], "impotr", "import"), (["theme", "chek"], "chek", "check"),
       (["theme", "lst"], "lst", "list"), (["gte"], "gte", "get"), (["deleet"], "deleet", "delete"),
@@ -19,7 +19,7 @@ struct CommandHelpTests {
   }
 
   @Test(
-    "A command name of another program suggests the equivalent command",
+    "A command name from another program suggests Hearth's equivalent",
     arguments: [("rm", "delete"), ("list", "ls"), ("cat", "get"), ("MV", "move"), ("insert", "add")])
   func synonyms(_ name: String, _ command: String) {
     let text = CommandHelp.complaint("Error: Unexpected argument '\(name)'", arguments: ["hearth", name, "a/b"])
@@ -52,7 +52,7 @@ struct CommandHelpTests {
   }
 
   @Test(
-    "A whole command line of another program suggests Hearth's, with its options",
+    "A full command line of another program suggests Hearth's, options included",
     arguments: [
       ("emulators:exec|npm test", "hearth exec -- npm test"),
       (
@@ -83,7 +83,7 @@ struct CommandHelpTests {
   }
 
   @Test(
-    "A command of exec without -- gets the line with it",
+    "If exec lacks -- before its command, the error shows the line with --",
     arguments: [
       ("exec|npm|test", "hearth exec -- npm test"), ("exec|--rules|F|npm|test", "hearth exec --rules F -- npm test"),
       ("exec|-c|npm test", "hearth exec -- npm test"),
@@ -96,7 +96,7 @@ struct CommandHelpTests {
         == "Put -- before the command of exec: \(meant)")
   }
 
-  @Test("A foreign command with an option gets the same answer as without it")
+  @Test("Another program's command gets the same suggestion with or without an option")
   func foreignWordWithOption() {
     let text = CommandHelp.complaint(
       "Error: Unknown option '--all-collections'", arguments: ["hearth", "firestore:delete", "--all-collections"])
@@ -112,7 +112,7 @@ struct CommandHelpTests {
   }
 
   @Test(
-    "A foreign command without an equivalent is answered with another way to do it",
+    "Another program's command without an equivalent suggests an alternative",
     arguments: [
       ("completion bash", "--generate-completion-script bash"),
       ("completions zsh", "--generate-completion-script bash"), ("use demo", "-C CONNECTION"), ("init", "no setup"),
@@ -128,21 +128,21 @@ struct CommandHelpTests {
     }
   }
 
-  @Test("Adding a connection by command names the file and its description")
+  @Test("A command that would add a connection is answered with the file to edit")
   func connectionsAdd() {
     let text = CommandHelp.complaint(
       "Error: 2 unexpected arguments: 'add', 'x'", arguments: ["hearth", "connections", "add", "x"])
     #expect(text?.hasPrefix("Unknown command 'connections add'. Write the connection in") == true, "\(text ?? "")")
   }
 
-  @Test("If a word such as documents precedes the command, the suggestion omits the word")
+  @Test("A word such as documents before the command is omitted from the suggestion")
   func groupWord() {
     let text = CommandHelp.complaint(
       "Error: 3 unexpected arguments: 'documents', 'get', 'a/b'", arguments: ["hearth", "documents", "get", "a/b"])
     #expect(text?.hasSuffix("The command comes first: hearth get a/b") == true, "\(text ?? "")")
   }
 
-  @Test("An option named like a command suggests the command")
+  @Test("An option that has a command's name suggests the command")
   func commandAsOption() {
     let text = CommandHelp.complaint("Error: Unknown option '--plain'", arguments: ["hearth", "--plain", "--demo"])
     #expect(text == "Unknown option '--plain'. Use the command: hearth plain")
@@ -174,7 +174,7 @@ struct CommandHelpTests {
         == reason + ". The command comes first: hearth \(words[0]) \(option) \(words[1...].joined(separator: " "))")
   }
 
-  @Test("An option that get lacks suggests the command or redirection that replaces it")
+  @Test("An option that 'get' lacks suggests the command or redirection that replaces it")
   func optionAnswers() {
     for (command, option, way) in [
       ("get", "--group-by", "hearth count PATH --by FIELD"), ("get", "-o", "> FILE"), ("get", "--output", "> FILE"),
@@ -198,13 +198,13 @@ struct CommandHelpTests {
     #expect(Set(ForeignLine.optionSynonyms.values.joined()).isSubset(of: options.union(["--version"])))
   }
 
-  @Test("An unexpected argument gets the number of arguments of its command")
+  @Test("An unexpected argument is rejected with its command's argument count")
   func argument() {
     let text = CommandHelp.complaint("Error: Unexpected argument 'b'", arguments: ["hearth", "paths", "b"])
     #expect(text == "Unexpected argument 'b'. 'paths' takes no arguments.")
   }
 
-  @Test("A name that resembles no other gets no suggestion")
+  @Test("A name that resembles no known name gets no suggestion")
   func none() {
     #expect(
       CommandHelp.unknownTopic(["help", "nope"])?.message == "Unknown command 'nope'. See --help.")
@@ -233,7 +233,7 @@ struct CommandHelpTests {
         == "Missing expected argument '<path>'")
   }
 
-  @Test("Help covers subcommands and suggests the nearest of them")
+  @Test("Help covers subcommands and suggests the nearest one")
   func help() {
     #expect(CommandHelp.unknownTopic(["help", "theme", "check"]) == nil)
     #expect(CommandHelp.unknownTopic(["help", "theme"]) == nil)

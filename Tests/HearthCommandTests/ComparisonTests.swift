@@ -23,7 +23,7 @@ private func side(_ documents: [(String, Fields)], _ owner: DatabaseID = databas
     return (lines, outcome)
   }
 
-  @Test("diff shows one-sided documents in full, and others by their differing fields")
+  @Test("diff shows documents on one side in full, others by their differing fields")
   func differences() async throws {
     let before = side([
       ("c/a", ["n": 1]), ("c/b", ["m": .map(["x": 1, "y": 2]), "same": true, "gone": "x"]), ("c/b/s/t", [:]),
@@ -42,7 +42,7 @@ private func side(_ documents: [(String, Fields)], _ owner: DatabaseID = databas
     #expect(outcome.differs)
   }
 
-  @Test("Numbers of different types differ; references to a side's own database are equal")
+  @Test("diff distinguishes number types and ignores the database in own references")
   func types() async throws {
     let other = DatabaseID(project: "other", database: "(default)")
     let key = DocumentKey(unchecked: ResourcePath("u/a"))
@@ -66,7 +66,7 @@ private func side(_ documents: [(String, Fields)], _ owner: DatabaseID = databas
     #expect(try await compare(side([]), side([])).outcome == Comparison.Outcome())
   }
 
-  @Test("A difference as JSON contains the values of both sides")
+  @Test("A diff as JSON contains both sides' values")
   func json() {
     let path = ResourcePath("c/a")
     let fields = FieldDifference.between(

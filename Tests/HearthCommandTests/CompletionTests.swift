@@ -59,7 +59,7 @@ import Testing
     #expect(await values("").contains("__complete") == false)
   }
 
-  @Test("File names are completed by the user's shell")
+  @Test("The user's shell completes file names")
   func files() async {
     #expect(await engine.complete(["import"], "x").files == .file)
     #expect(await engine.complete(["get", "a", "--data"], "").files == .directory)
@@ -131,7 +131,7 @@ import Testing
     #expect(await ShellCompletion(of: "get # ci", engine: engine) == nil)
   }
 
-  @Test("Completion in other shells gets the replacement text and no messages")
+  @Test("Completion in other shells returns the replacement text and no messages")
   func scripts() async throws {
     try await seed()
     func answer(_ shell: String, _ arguments: String...) async -> String {

@@ -81,7 +81,7 @@ struct CompressionTests {
     }
   }
 
-  @Test("An output's compression follows its name or option, and a conflict is rejected")
+  @Test("An output's compression depends on its name or an option; conflicts are rejected")
   func names() throws {
     func choose(_ name: String?, _ option: CompressionFormat? = nil, tty: Bool = false) throws -> CompressionFormat? {
       try OutputCompression.choose(for: name, option, isTerminal: tty)

@@ -24,7 +24,7 @@ struct ConfigurationFileTests {
     #expect(file.theme == nil && file.mouse == true && file.glyphs == .auto && file.keys == [])
   }
 
-  @Test("A budget and a price are accepted, and errors in them have their line")
+  @Test("A budget and a price are accepted, and errors in them are reported by line")
   func inside() {
     let file = parse(
       """
@@ -48,7 +48,7 @@ struct ConfigurationFileTests {
     #expect(parse(ConfigurationFile.template).inside == InsideSettings())
   }
 
-  @Test("An invalid setting is reported with line and reason, and all others apply")
+  @Test("An invalid setting is reported with line and reason; all other settings apply")
   func wrong() {
     let file = parse(
       """
@@ -71,7 +71,7 @@ struct ConfigurationFileTests {
     #expect(file.keys == [KeyBinding("quit", ["ctrl-q"], line: 8)])
   }
 
-  @Test("Color, copy command and links are settings, and invalid ones keep the default")
+  @Test("Color, copy command and links can be set, and an invalid value keeps the default")
   func newer() {
     let file = parse("color = \"never\"\ncopy = \"xsel -bi\"\nlinks = true\n")
     #expect(file.problems == [] && file.color == .never && file.copy == "xsel -bi" && file.links == true)
@@ -84,7 +84,7 @@ struct ConfigurationFileTests {
     #expect(wrong.color == nil && wrong.copy == nil && wrong.links == nil)
   }
 
-  @Test("The color option overrides the configuration, which overrides the terminal")
+  @Test("The --color option overrides the configuration, which overrides the terminal")
   func color() throws {
     var preferences = Preferences.read(Paths(environment: ["HOME": "/nowhere"]))
     func depth(_ arguments: [String]) throws -> ColorDepth? {
@@ -111,14 +111,14 @@ struct ConfigurationFileTests {
     #expect(file.theme == "nord" && file.mouse == nil)
   }
 
-  @Test("A file that is not TOML is reported as one problem")
+  @Test("A configuration file that is not TOML is reported as one problem")
   func garbage() {
     let file = parse(String(repeating: "<html>\n", count: 50))
 
     #expect(file.problems == ["config.toml:1: not a TOML file; the file is ignored"])
   }
 
-  @Test("Key tables apply to the whole screen or a part, and record each key's line")
+  @Test("Key binding tables apply to the whole screen or a part and record their lines")
   func keys() {
     let file = parse(
       """

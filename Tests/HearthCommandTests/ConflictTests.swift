@@ -60,7 +60,7 @@ struct ConflictTests {
     #expect(replaced(counting, theirs: theirs) == [])
   }
 
-  @Test("The deletion of an open document is tracked to its end without a listener")
+  @Test("An open document's deletion is tracked until acknowledged, without a listener")
   func deletion() async throws {
     try await BridgeHarness.run { test in
       try await test.others(set("orders/a", ["n": 1]))
@@ -119,7 +119,7 @@ struct ConflictTests {
       of: request, edited: edited, mutations, now: document, database: FirestoreTesting.database)
   }
 
-  @Test("Editing a document without conflicting remote changes asks nothing")
+  @Test("Editing a document asks nothing if no remote change conflicts")
   func edits() throws {
     let edited = "{\"status\": \"mine\", \"total\": 1}"
     #expect(try Self.status(edited, now: ["status": "new", "total": 1]) == .alone)
@@ -127,7 +127,7 @@ struct ConflictTests {
     #expect(try Self.status(edited, now: ["status": "mine", "total": 1]) == .beside([FieldPath("status")]))
   }
 
-  @Test("Editing remotely changed fields shows both versions, and each answer works")
+  @Test("An edit of remotely changed fields shows both versions and applies the answer")
   func disputed() throws {
     let edited = "{\"status\": \"mine\", \"total\": 5, \"note\": \"n\"}"
     let now: Fields = ["status": "theirs", "total": 1, "extra": true]

@@ -71,7 +71,7 @@ import Testing
   }
 
   @Test(
-    "An option that contradicts the connection is rejected, naming both",
+    "An option that contradicts the connection is rejected, and the error names both",
     arguments: [
       (["-C", "local", "--emulator", "h:1"], ["--connection local", "--emulator"]),
       (["-C", "local", "--data", "/x"], ["--connection local", "--data"]),
@@ -89,7 +89,7 @@ import Testing
   }
 
   @Test(
-    "An invalid connection is reported with line and key, and others remain",
+    "An invalid connection is reported with line and key, and the others still work",
     arguments: [
       ("emulater = \"x\"", 2, "unknown key \"emulater\"; did you mean emulator?"),
       ("emulator = 5", 2, "emulator must be text"), ("cloud = \"yes\"", 2, "cloud must be true or false"),
@@ -109,7 +109,7 @@ import Testing
     #expect(failure?.status == .configuration && failure?.message == text)
   }
 
-  @Test("If the file is not valid TOML, all connections are off, as one may be read-only")
+  @Test("An invalid TOML file disables all connections, because one may be read-only")
   func broken() {
     let file = file("[prod]\ncloud = true\nreadonly = yes please\n")
     #expect(file.connections == [] && file.problems.first?.text.hasPrefix("connections.toml:3: ") == true)
@@ -119,7 +119,7 @@ import Testing
     #expect(outside.connections.map(\.name) == ["a"] && outside.problems.first?.text.contains("outside") == true)
   }
 
-  @Test("An invalid address is reported with the connection's name")
+  @Test("An invalid server address is reported with the connection's name")
   func address() {
     let file = file("[odd]\nemulator = \"https://h:1\"\n")
     let error = #expect(throws: (any Error).self) {
@@ -145,7 +145,7 @@ import Testing
     }
   }
 
-  @Test("A shell command without a backend uses the shell's backend and its own options")
+  @Test("A shell command without a backend option uses the shell's backend and project")
   func inherited() throws {
     let shell = ShellSurroundings(try options("-C", "local"))
     try Surroundings.$current.withValue(shell) {

@@ -16,7 +16,7 @@ struct DecisionsTests {
     "line": 8, "user": "bob", "reason": "false for 'update' @ L8"
     """
 
-  @Test("A server that does not report rule values is supported")
+  @Test("Rule decisions are read from a server that does not report rule values")
   func earlier() throws {
     let decision = try #require(try read("{\"requests\": [{\(plain)}]}").first)
 
@@ -48,7 +48,7 @@ struct DecisionsTests {
       ])
   }
 
-  @Test("A server without rules is reported")
+  @Test("A server without security rules is reported")
   func open() throws {
     let status = try #require(throws: RPCStatus.self) { try read(#"{"requests": [], "rules": false}"#) }
     #expect(status.code == .failedPrecondition && status.message.contains("no rules"))
@@ -56,7 +56,7 @@ struct DecisionsTests {
   }
 
   @Test(
-    "Only a local emulator without TLS is asked for an attached program's decisions",
+    "Only a local emulator without TLS is queried for an attached program's decisions",
     arguments: [
       (InspectionGreeting.BackendKind.emulator, "127.0.0.1:8080", false, true), (.emulator, "localhost:9", false, true),
       (.emulator, "127.0.0.1:8080", true, false), (.emulator, "10.0.0.1:8080", false, false),

@@ -15,7 +15,7 @@ import Testing
     try work(Paths(environment: ["HOME": folder.path]))
   }
 
-  @Test("HEARTH_CONNECTION overrides the chosen default, or disables it if empty")
+  @Test("HEARTH_CONNECTION overrides the default connection, or disables it if empty")
   func order() throws {
     try withPaths { paths in
       func name(_ environment: [String: String]) -> String? { DefaultConnection(paths, environment)?.name }

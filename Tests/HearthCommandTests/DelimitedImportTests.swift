@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test(
-    "The first row of a file determines the separator",
+    "The first row of an imported table determines the separator",
     arguments: [
       ("a,b;c\n1", ","), ("a;b\n1,5;2", ";"), ("a\tb\n", "\t"), ("a|b", "|"), ("\"a;b\",c\n", ","), ("a\n1;2", ","),
       ("", ","),
@@ -63,7 +63,7 @@ import Testing
     #expect(try Delimiter(parsing: "tab") == .quoted(9))
   }
 
-  @Test("Integers beyond 64 bits remain text")
+  @Test("Imported integers beyond 64 bits remain text")
   func longNumbers() throws {
     let all = try mutations("path,v,w\nc/a,12345678901234567890,1\nc/b,1.5,9007199254740993\n")
     #expect(
@@ -75,7 +75,7 @@ import Testing
     #expect(doubles.first?.operation == .set(["v": .double(1e30)]))
   }
 
-  @Test("Rows do not depend on chunks, quotes keep line breaks, blank lines are skipped")
+  @Test("Row parsing does not depend on chunks, skips blank lines and keeps quoted ones")
   func splitting() throws {
     let text = "\u{feff}a,b\r\n\"x\ny\",\"\"\"q\"\"\"\n\n5\" disk,z"
     for chunk in [1, 2, 3, 1000] {
@@ -88,7 +88,7 @@ import Testing
     #expect(try DelimitedRow(Array("a\\tb\t\\\\\t".utf8), .tab).cells.map(\.text) == ["a\tb", "\\", ""])
   }
 
-  @Test("A column's type fits all its cells, and an empty cell adds no field")
+  @Test("An imported column's type fits all its cells, and an empty cell adds no field")
   func types() throws {
     let text = """
       path,n,x,zip,ok,at,list,m.a,m.b,s
@@ -111,14 +111,14 @@ import Testing
         ]))
   }
 
-  @Test("TRUE and FALSE of spreadsheets are booleans in any case")
+  @Test("TRUE and FALSE in spreadsheets are booleans in any case")
   func spreadsheetBooleans() throws {
     let found = try mutations("path,ok,py,no\nc/a,TRUE,True,TRUE\nc/b,FALSE,false,yes\n")
     #expect(found[0].operation == .set(["ok": true, "py": true, "no": "TRUE"]))
     #expect(found[1].operation == .set(["ok": false, "py": false, "no": "yes"]))
   }
 
-  @Test("Empty columns and rows of spreadsheets are skipped, and a sep= row is reported")
+  @Test("Empty columns and rows in spreadsheets are skipped, and a sep= row is reported")
   func spreadsheetGaps() throws {
     let all = try rows("id,n,\n1,2,\n,,\n")
     var rules = ImportRules(database: database, collection: ResourcePath("c"), idField: FieldPath("id"))
@@ -132,7 +132,7 @@ import Testing
     } throws: { ($0 as? JSONError)?.reason.contains("is for Excel") == true }
   }
 
-  @Test("Columns have the given types, and plain documents get their ids from a column")
+  @Test("Imported columns have the given types, and a column can provide document ids")
   func given() throws {
     let types = try ColumnTypesText.parse("n=string, who=ref")
     let found = try mutations(
@@ -145,7 +145,7 @@ import Testing
   }
 
   @Test(
-    "An invalid row or name is reported with its position in the file",
+    "An invalid imported row or name is reported with its position in the file",
     arguments: [
       ("path,n\nc/1,1,2\n", 2, 7), ("path,n\nc/1,\"1\n", 2, 5), ("path,n\nc/1,\"1\"x\n", 2, 8), ("n\n1\n", 1, 1),
       ("path,n,n\nc/1,1,2\n", 1, 8), ("path,a.b,a\nc/1,1,2\n", 1, 10), ("path,\nc/1,1\n", 2, 5), ("", 1, 1),
@@ -157,7 +157,7 @@ import Testing
     }
   }
 
-  @Test("A cell that does not fit the inferred type is rejected with advice")
+  @Test("An imported cell that does not fit the inferred type is rejected with advice")
   func misfit() throws {
     let sample = try rows("path,n\nc/1,1\n")
     let columns = try DelimitedColumns(sample, .comma, isPlain: false, types: [:], in: database)

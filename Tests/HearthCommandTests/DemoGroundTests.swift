@@ -20,7 +20,7 @@ import Testing
       at: InProcessDatastore(backend: backend, database: database))
   }
 
-  @Test("The demo fills an empty database or reuses its own, and spares others' documents")
+  @Test("The demo fills an empty database or reuses its own data, and keeps other data")
   func claims() async throws {
     let folder = try TemporaryFolder.made()
     let backend = try backend()
@@ -35,7 +35,7 @@ import Testing
     #expect(try await ground.claim(at: InProcessDatastore(backend: backend, database: other)) == .foreign)
   }
 
-  @Test("In a database with other data the demo writes nothing and says so")
+  @Test("In a database with other data the demo writes nothing and reports this")
   func refuses() async throws {
     let backend = try backend()
     let key = DocumentKey(unchecked: ResourcePath("mine/1"))

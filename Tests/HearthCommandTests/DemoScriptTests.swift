@@ -26,7 +26,7 @@ struct DemoScriptTests {
     quit
     """
 
-  @Test("Each line of a demo script is a step, and keys are typed at a pace")
+  @Test("Each line of a demo script is a step, and keys are typed at a set pace")
   func steps() throws {
     let steps = try DemoScript.parse(script, name: "s").steps
     #expect(

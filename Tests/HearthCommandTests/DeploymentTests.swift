@@ -10,7 +10,7 @@ import Testing
     return DeployedIndex(try JSONSyntax(parsing: "{\"name\": \"\(name)\", \"fields\": [\(fields)]}"))
   }
 
-  @Test("A backup omits a trailing name field from an index definition")
+  @Test("A backup omits a trailing __name__ field from an index definition")
   func name() throws {
     let index = try index(
       #"{"fieldPath": "a", "order": "ASCENDING"}, {"fieldPath": "b", "order": "DESCENDING"}, "#
@@ -22,7 +22,7 @@ import Testing
         + #"{"fieldPath": "b", "order": "DESCENDING"}]}"#)
   }
 
-  @Test("A backup keeps vector dimensions and a trailing name in the other direction")
+  @Test("A backup keeps vector dimensions and a __name__ field of the opposite direction")
   func other() throws {
     let turned = try index(
       #"{"fieldPath": "a", "order": "ASCENDING"}, {"fieldPath": "__name__", "order": "DESCENDING"}"#)

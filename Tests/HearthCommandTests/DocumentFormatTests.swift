@@ -84,7 +84,7 @@ private func document(_ path: String, _ fields: Fields) -> Document {
     #expect(ExpandedDocument.lines(some[0], title: "1", in: database).map(\.text) == ["-[ 1 ]-", "n  1"])
   }
 
-  @Test("A table has names, types and a row per document, with numbers right-aligned")
+  @Test("A table has column names, types and one row per document; numbers align right")
   func table() throws {
     let (lines, left) = try table(documents, width: 80, "n,m.x,t")
     #expect(

@@ -12,7 +12,7 @@ struct EmulatorOptionsTests {
   private func options(_ arguments: String...) throws -> EmulatorOptions { try EmulatorOptions.parse(arguments) }
 
   @Test(
-    "An address is a host and a port",
+    "An emulator address is a host and a port",
     arguments: [
       ("localhost:9000", "localhost", 9000), ("[::1]:8080", "::1", 8080), (":0", "127.0.0.1", 0),
       ("0.0.0.0:65535", "0.0.0.0", 65_535),
@@ -24,12 +24,14 @@ struct EmulatorOptionsTests {
     }
   }
 
-  @Test("An invalid address is rejected", arguments: ["8080", "localhost", "h:", "h:x", "h:65536", "h:-1", "h:٣", ""])
+  @Test(
+    "An invalid emulator address is rejected",
+    arguments: ["8080", "localhost", "h:", "h:x", "h:65536", "h:-1", "h:٣", ""])
   func badAddress(text: String) {
     #expect(throws: (any Error).self) { try options("--host-port", text) }
   }
 
-  @Test("The command line that other tools use for the emulator is accepted")
+  @Test("Command lines that other tools use for Google's emulator are accepted")
   func tools() throws {
     let options = try options(
       "--websocket_port", "9150", "--project_id", "demo", "--single_project_mode", "--functions_emulator",

@@ -67,7 +67,7 @@ struct ExportFormatTests {
     return path
   }
 
-  @Test("An export imports again, with references into its database adjusted")
+  @Test("In an imported export, references to the export's own database are rewritten")
   func roundTrip() async throws {
     let (source, target) = (DatabaseID(project: "a", database: "named"), DatabaseID(project: "b"))
     try await fill(source)

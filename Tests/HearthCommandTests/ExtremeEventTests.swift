@@ -16,7 +16,7 @@ import Testing
 @testable import HearthCommand
 
 @Suite struct ExtremeEventTests {
-  @Test("Extreme numbers from a program break neither the lines nor the screen")
+  @Test("Extreme numbers from an attached program break neither the lines nor the screen")
   func extremeNews() throws {
     let time = Timestamp(seconds: 1_772_453_040, nanoseconds: 5)
     let write = PendingWrite(

@@ -77,7 +77,7 @@ struct FieldEditTests {
     }
   }
 
-  @Test("A conflicting remote change asks before anything is written")
+  @Test("On a conflicting remote change, the user is asked before anything is written")
   func conflict() async throws {
     try await BridgeHarness.run { test in
       try await test.others(set("orders/a", ["status": "theirs", "other": 1]))
@@ -101,7 +101,7 @@ struct FieldEditTests {
     return DocumentEdit.status(of: edit, try #require(edit.mutation(of: Self.order)), now: document)
   }
 
-  @Test("An edit asks nothing about remote changes to other or incremented fields")
+  @Test("An edit asks nothing if only other or incremented fields changed remotely")
   func beside() throws {
     #expect(try status(Self.edit(["n": 1], ["n": 2]), now: ["n": 1, "m": 1]) == .beside([FieldPath("m")]))
     #expect(

@@ -19,7 +19,7 @@ private func document(_ id: String, _ fields: Fields) -> Document {
     return groups
   }
 
-  @Test("In grouping, equal numbers are one group, and missing differs from null")
+  @Test("Grouping treats equal numbers as one group and missing and null as two groups")
   func equality() throws {
     let groups = try groups(
       "n",

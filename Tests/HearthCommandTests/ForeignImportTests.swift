@@ -150,7 +150,7 @@ struct ForeignImportTests {
     #expect(moved.documents == [#"{"path": "z/u1", "data": {}}"#, #"{"path": "z/u1/s/x", "data": {}}"#])
   }
 
-  @Test("One line with a document that has only maps is one document")
+  @Test("A single line whose document has only maps is imported as one document")
   func linesOfMaps() async throws {
     for name in ["in.jsonl", "in"] {
       let outcome = try await imported(#"{"m": {"x": 1}}"#, as: name, into: "c", dry: true)
@@ -175,7 +175,7 @@ struct ForeignImportTests {
   }
 
   @Test(
-    "A file that cannot be imported is identified, with a command that works",
+    "A file that cannot be imported is identified, and a working command suggested",
     arguments: [
       (#"{"u1": {"n": 1}}"#, "in.json", nil, "documents by id (u1)", "in.json --into COLLECTION"),
       (#"{"name": "Ada", "n": 1}"#, "in.json", nil, "is one document (name, n)", "hearth set COLLECTION/ID - <"),

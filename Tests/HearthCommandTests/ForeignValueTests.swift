@@ -20,7 +20,7 @@ struct ForeignValueTests {
   }
 
   @Test(
-    "Objects that represent a single value are converted to it and counted",
+    "JSON objects that represent a single value are converted to it and counted",
     arguments: [
       (
         #"{"_seconds": 1600000000, "_nanoseconds": 5}"#, #"{"$timestamp": "2020-09-13T12:26:40.000000005Z"}"#,
@@ -107,7 +107,8 @@ struct ForeignValueTests {
   }
 
   @Test(
-    "A value that is not of the given type is rejected with its position", arguments: ["timestamp", "integer", "geo"])
+    "A value that does not have the given type is rejected with its position",
+    arguments: ["timestamp", "integer", "geo"])
   func mistyped(type: String) {
     #expect {
       try read("[\"x\"]", types: "a=\(type)")

@@ -102,7 +102,7 @@ struct FrameTests {
     #expect(back.contains("● ONLINE") && back.contains("⇡0"), "\(back)")
   }
 
-  @Test("Every size has a picture with valid markup for any text", arguments: [1, 4, 24, 60, 200])
+  @Test("A picture of any size and text is well-formed SVG", arguments: [1, 4, 24, 60, 200])
   func sizes(width: Int) throws {
     for height in [1, 3, 12, 60] {
       let picture = Picture(name: "", size: Size(width: width, height: height), scene: .document)
@@ -144,7 +144,7 @@ struct FrameTests {
     #expect(colored.contains("38;2;"))
   }
 
-  @Test("draw reports an invalid size or key", arguments: ["120", "0x1", "axb", "120x36x1", "9999x10"])
+  @Test("The command draw reports an invalid size or key", arguments: ["120", "0x1", "axb", "120x36x1", "9999x10"])
   func wrong(size: String) {
     #expect(throws: (any Error).self) { try FrameSizeText.parse(size) }
     #expect(throws: (any Error).self) { try KeySequenceText.parse("j ctrl-") }

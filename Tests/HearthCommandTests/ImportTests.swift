@@ -25,7 +25,7 @@ import Testing
       .onlyMutation(for: record)
   }
 
-  @Test("A record's path is its path member or its name")
+  @Test("An imported record's path is its path member or its name")
   func paths() throws {
     let exported = try mutation(record("{\"data\": {\"a\": 1}, \"path\": \"c/d\", \"updateTime\": \"x\"}"))
     #expect(exported == Mutation(key: DocumentKey(unchecked: ResourcePath("c/d")), operation: .set(["a": .integer(1)])))
@@ -33,7 +33,7 @@ import Testing
     #expect(try mutation(record("{}", name: "\"d\\u0041\""), into: "c").key.path.text == "c/dA")
   }
 
-  @Test("A plain document gets its id from a field, and keeps that field")
+  @Test("A plain document's id is read from a field, and the field remains")
   func ids() throws {
     let byText = try mutation(record("{\"m\": {\"id\": \"x\"}}"), into: "c", idField: FieldPath(segments: ["m", "id"]))
     #expect(byText.key.path.text == "c/x")
@@ -223,7 +223,7 @@ struct RenamedImportTests {
           }))
   }
 
-  @Test("An import that stops anywhere resumes and gives the same result")
+  @Test("An import that stops at any point can resume with the same result")
   func resumes() async throws {
     let path = try file((0..<3000).map { line($0, $0) })
     var last = ImportProgressPoint()
@@ -246,7 +246,7 @@ struct RenamedImportTests {
     #expect(try await values().count == 3000)
   }
 
-  @Test("An invalid document stops the import after everything before it")
+  @Test("An invalid document stops the import after all earlier documents are imported")
   func stops() async throws {
     var lines = (0..<1300).map { line($0, $0) }
     lines[700] = "{\"path\": \"c/700\"}"
@@ -274,7 +274,7 @@ struct RenamedImportTests {
 }
 
 @Suite struct TransferProgressTests {
-  @Test("Import progress shows documents, rate, share and remaining time")
+  @Test("Import progress shows documents, rate, percentage and remaining time")
   func line() {
     #expect(TransferProgress.line(500, fraction: 0.25, after: .seconds(2)) == "500 documents, 250/s, 25 %, 0:06 left")
     #expect(TransferProgress.line(1, fraction: nil, after: .seconds(1)) == "1 document, 1/s")

@@ -125,7 +125,7 @@ struct InspectionTests {
     #expect(try program.programs().entries.isEmpty)
   }
 
-  @Test("A viewer cannot change a program, and its network is restored after a controller")
+  @Test("A viewer cannot change a program, and a controller's exit restores its network")
   func control() async throws {
     let program = try Program()
     let looker = try program.watch()
@@ -221,7 +221,7 @@ struct InspectionTests {
     await program.client.terminate()
   }
 
-  @Test("A collection larger than one response is read completely")
+  @Test("A watched collection larger than one response is read completely")
   @MainActor
   func pages() async throws {
     let program = try Program()
@@ -258,7 +258,7 @@ struct InspectionTests {
     await program.client.terminate()
   }
 
-  @Test("A program answers the counts of 200 collections at the same time")
+  @Test("A program counts 200 collections for a watcher at the same time")
   func manyRequests() async throws {
     let program = try Program()
     let watcher = try program.watch()
@@ -308,7 +308,7 @@ struct InspectionTests {
     await program.client.terminate()
   }
 
-  @Test("Listing programs removes leftovers of ended ones and names unresponsive ones")
+  @Test("Listing programs removes files of ended programs and names unresponsive ones")
   func list() async throws {
     let program = try Program()
     // No process has the number: it is above what the system gives.
@@ -356,7 +356,7 @@ struct InspectionTests {
     await program.client.terminate()
   }
 
-  @Test("A folder that others can use is rejected by client and watcher, with advice")
+  @Test("A folder that other users can access is rejected by client and watcher")
   func folder() throws {
     let folder = InspectionFolder(path: NSTemporaryDirectory() + "/hi-\(UUID().uuidString.prefix(8))")
     #expect(mkdir(folder.path, 0o755) == 0 && chmod(folder.path, 0o777) == 0)

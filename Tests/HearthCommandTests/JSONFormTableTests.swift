@@ -177,7 +177,7 @@ import Testing
     #expect(try rows["an error"] == Self.members(Self.error))
   }
 
-  @Test("A written JSON form reads back as the same value")
+  @Test("A written JSON form parses to the same value")
   func again() throws {
     let context = JSONContext()
     #expect(try Query(json: Self.query.json(context), context) == Self.query)

@@ -58,7 +58,7 @@ struct LateListingTests {
   }
 
   @Test(
-    "The selection stays on its document when a listing arrives while offline",
+    "The selection does not move when a listing arrives while offline",
     arguments: [true, false])
   func plug(fails: Bool) async throws {
     let gate = Gate()

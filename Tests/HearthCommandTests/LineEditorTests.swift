@@ -48,7 +48,7 @@ import Testing
     #expect(text("backspace", "delete", "ctrl-w", "ctrl-k", "ctrl-y", "left", "right", "ctrl-t") == "|")
   }
 
-  @Test("Enter ends a complete text and continues one with an open quote or bracket")
+  @Test("Enter ends a complete input and continues one with an open quote or bracket")
   func submit() {
     #expect(type("'ls", "left", "enter").1 == .submit("ls"))
     let (editor, outcome) = type("'set a/b {", "enter", "'\"x\": 1")
@@ -98,7 +98,7 @@ import Testing
     #expect(editor.buffer.text == "count a\nls\tx\n")
   }
 
-  @Test("A line takes as many rows as its cells need, with wide characters and marks")
+  @Test("A line takes as many rows as its width needs, with wide characters and marks")
   func layout() {
     let prompt = ShellPrompt("> ")
     func layout(_ text: String, cursor: Int, columns: Int) -> LineLayout {

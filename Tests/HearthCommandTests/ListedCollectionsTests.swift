@@ -32,7 +32,7 @@ import Testing
     #expect(listings[.root] == ["rooms"])
   }
 
-  @Test("A collection known from a document is kept despite listings that started earlier")
+  @Test("A collection known from a document remains after listings that started earlier")
   func shownByDocument() {
     var listings = ListedCollections()
     let key = DocumentKey(unchecked: ResourcePath("cities/SF"))

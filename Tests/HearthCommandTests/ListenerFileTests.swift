@@ -159,7 +159,7 @@ struct ListenerFileTests {
   private let users = ListenerDefinition(name: "users", query: Query(path: ResourcePath("users")))
   private let orders = ListenerDefinition(name: "mine", query: Query(path: ResourcePath("orders")))
 
-  @Test("Open listeners return at the next start of the same database only")
+  @Test("Open listeners are reopened at the next start, for the same database only")
   func comesBack() throws {
     var first = kept
     #expect(first.read().definitions == [])

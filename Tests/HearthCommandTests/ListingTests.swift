@@ -53,7 +53,7 @@ import Testing
     await #expect { try await list("a/nobody") } throws: { ($0 as? CommandFailure)?.status == .notFound }
   }
 
-  @Test("An entry as JSON has its type and whether it exists")
+  @Test("A listing entry as JSON has its type and whether it exists")
   func json() {
     let ghost = ListedEntry.document(DocumentKey(unchecked: ResourcePath("a/gh\"ost")), exists: false)
     #expect(ghost.json == #"{"path": "a/gh\"ost", "type": "document", "exists": false}"#)

@@ -13,7 +13,7 @@ struct ManualTextTests {
 
   private func lines(_ source: String) -> [String] { plain.lines(of: source).map(\.text) }
 
-  @Test("Manual paragraphs wrap at words, list items hang, and code is unchanged")
+  @Test("Manual paragraphs wrap at words, list items are indented, and code is unchanged")
   func prose() {
     #expect(
       lines(
@@ -28,7 +28,7 @@ struct ManualTextTests {
       ])
   }
 
-  @Test("A table keeps its columns and wraps cells, and an escaped bar is cell text")
+  @Test("A manual table keeps its columns and wraps cells; an escaped bar is cell text")
   func tables() {
     let source =
       "| keys | do |\n|---|---|\n| `a` `\\|` | an explanation that is longer than its column |\n| b | short |\n"
@@ -38,7 +38,7 @@ struct ManualTextTests {
       ])
   }
 
-  @Test("A table too wide for the terminal becomes a list")
+  @Test("A manual table that is too wide for the terminal becomes a list")
   func narrowTables() {
     let source = "| a | b | c |\n|---|---|---|\n| `/emulator/v1/projects/P` | the same | and-a-long-word-of-its-own |\n"
     #expect(
@@ -74,7 +74,7 @@ struct ManualTextTests {
     }
   }
 
-  @Test("Each manual topic is a page, completes by name and is listed in the help")
+  @Test("Each manual topic has a page, is completed by name and is listed in the help")
   func topics() async throws {
     #expect(ManualPage.asked(["help", "queries"])?.title == "Queries, values, orders, durations")
     #expect(ManualPage.asked(["help"]) == nil && ManualPage.asked(["help", "theme", "check"]) == nil)

@@ -109,7 +109,7 @@ struct MessageTests {
     for token in ["resumeToken", "streamToken"] { #expect(!all.contains(token)) }
   }
 
-  @Test("A recorded message reads back as written, and can be printed as a sentence")
+  @Test("A recorded message round-trips and can be printed as a sentence")
   func lines() async throws {
     let lines = try await session()
     for event in lines {
@@ -181,7 +181,7 @@ struct MessageTests {
 
   // MARK: Bounds
 
-  @Test("Only the size of a large message is kept, and only the count of excess messages")
+  @Test("Large messages are recorded only by size, and excess messages only as a count")
   func bounds() throws {
     let names = DocumentNames(database)
     var event = ProtocolEvent(.response, at: Timestamp(seconds: 1), stream: 1, method: "Listen")
@@ -215,7 +215,7 @@ struct MessageTests {
     return data
   }
 
-  @Test("Messages are read from a recording, and invalid ones have their line and column")
+  @Test("Messages are read from a recording; invalid ones are reported by line and column")
   func recording() throws {
     let tick = String(decoding: RecordingLine.data(Action.tick(Timestamp(seconds: 6))), as: UTF8.self).dropLast()
     let end = String(

@@ -47,7 +47,7 @@ import Testing
     #expect(status?.code == .unimplemented)
   }
 
-  @Test("A time too old or in the future gets a clear error, and the past is read-only")
+  @Test("A read time too old or in the future gets a clear error; past data is read-only")
   func refusals() async throws {
     let clock = TestClock(seconds: 1_700_000_000)
     let datastore = try clock.datastore()
@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  @Test("A read as of its start time sees that moment, even after hours without commits")
+  @Test("A read as of its start returns that version, even hours after the last commit")
   func beginning() async throws {
     let clock = TestClock(seconds: 1_700_000_000)
     let datastore = try clock.datastore()
@@ -96,7 +96,7 @@ import Testing
     #expect(values == [1, 1])
   }
 
-  @Test("A pruned start time ends the read with advice")
+  @Test("A read whose start time was pruned fails with advice")
   func lostBeginning() async throws {
     let clock = TestClock(seconds: 1_700_000_000)
     let datastore = try clock.datastore()
@@ -132,7 +132,7 @@ import Testing
     #expect(try await datastore.lookup([key("c/1")], .names).first?.data?.fields == [:])
   }
 
-  @Test("A moment is a time, a day, an age or now, in microseconds")
+  @Test("A moment on the command line is a time, a day, an age or now, in microseconds")
   func moments() throws {
     let now = Timestamp(seconds: 1000, nanoseconds: 123_456_789)
     func parse(_ text: String) -> Timestamp? { try? MomentText.parse(text, now: now) }

@@ -14,7 +14,7 @@ import Testing
     database: DatabaseID(project: "p", database: "d"), cache: .memory, backend: .embedded(folder: "/here"))
 
   @Test(
-    "A place is a path with an optional database and moment",
+    "A place on the command line is a path with an optional database and moment",
     arguments: [
       ("cities/SF", nil, "cities/SF"), ("/", nil, "/"), ("users/ada@example.org", nil, "users/ada@example.org"),
       ("/cities", nil, "/cities"), ("backup/cities", nil, "backup/cities"),
@@ -37,7 +37,7 @@ import Testing
     #expect((past.database, past.path) == (database, path))
   }
 
-  @Test("A folder or emulator uses the options' project, and Cloud Firestore its own")
+  @Test("A folder or emulator given as a place uses the options' project and database")
   func databases() throws {
     func name(_ text: String) throws -> String { try NamedPlace(text, in: here).locations.name }
     #expect(try name("cities") == "p/d in /here")

@@ -79,7 +79,7 @@ struct PlainWordTests {
   }
 
   @Test(
-    "An invalid command gets a one-sentence error with a pointer to help",
+    "An invalid command gets a one-sentence error that refers to the help",
     arguments: [
       ("dance", "help"), ("drop x", "queue"), ("set cities {}", "cities"), ("expect rain", "rain"),
       ("document", "needs a path"), ("document --json", "needs a path"), ("document cities", "cities"),

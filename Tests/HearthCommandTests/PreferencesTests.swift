@@ -39,7 +39,7 @@ struct PreferencesTests {
     #expect(try choice(option: "okabe-ito") == ("okabe-ito", .option, []))
   }
 
-  @Test("A missing or broken theme is reported with file and line without stopping")
+  @Test("A missing or broken theme is reported with file and line, and Hearth continues")
   func broken() throws {
     try folder.write(".config/hearth/config.toml", "theme = \"nrod\"\n")
     #expect(
@@ -73,13 +73,13 @@ struct PreferencesTests {
     #expect(RememberedChoices.read(paths.memoryFile).commands == ["offline 30s", "theme nord"])
   }
 
-  @Test("An unwritable file of remembered choices is reported and stops nothing")
+  @Test("An unwritable file of remembered choices is reported, and Hearth continues")
   func unwritable() throws {
     try folder.write(".local/state/hearth", "a file where the folder should be")
     #expect(throws: (any Error).self) { try RememberedChoices(theme: "nord").write(paths.memoryFile) }
   }
 
-  @Test("A conflicting key is reported with file and line, and other keys apply")
+  @Test("A conflicting key is reported with file and line, and the other keys apply")
   func keys() throws {
     try folder.write(".config/hearth/config.toml", "[keys]\nzoom = \"Z\"\nedit = \"p\"\n")
     let preferences = Preferences.read(paths)

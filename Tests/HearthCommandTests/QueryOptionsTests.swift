@@ -19,7 +19,7 @@ import Testing
     try QueriedPath.parse(arguments).query(in: database)
   }
 
-  @Test("A cursor has the order's values, alone or as a list, and optionally an id")
+  @Test("A cursor is a value or a list of values of the order's fields, or also an id")
   func cursors() throws {
     let ordered = try query(
       "cities", "--order", "state", "--order", "n:desc", "--start-at", "CA", "--end-before", "[NY, 5, x1]")

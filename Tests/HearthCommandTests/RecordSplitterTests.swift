@@ -46,7 +46,7 @@ import Testing
     ("{}", .json, []),
   ]
 
-  @Test("The records do not depend on the chunks in which the bytes arrive", arguments: inputs)
+  @Test("Parsed import records do not depend on how the bytes are chunked", arguments: inputs)
   func chunks(text: String, format: TransferFormat, expected: [String]) throws {
     for chunk in [1, 2, 3, 7, 1000] { #expect(try texts(records(text, format, chunk: chunk)) == expected) }
   }

@@ -181,7 +181,7 @@ struct RecordingTests {
     #expect(state.hasOverlay == session.state.hasOverlay || session.state.hasOverlay)
   }
 
-  @Test("Redaction keeps only the name of a command-line command")
+  @Test("Redaction removes a typed command that has arguments")
   func typedCommands() {
     let first = Self.session(1, steps: 1).initial
     let redactor = RecordingRedactor(
@@ -205,7 +205,7 @@ struct RecordingTests {
     #expect(Redaction("a").account.text.hasPrefix("no field values"))
   }
 
-  @Test("Redacted input keeps its length, and a listener it created keeps its query")
+  @Test("Redacted input keeps its length, and a listener created by it keeps its query")
   func typed() throws {
     var session = RandomSession(Size(width: 120, height: 36), seed: 1)
     func press(_ keys: String) {
@@ -268,7 +268,7 @@ struct RecordingTests {
     #expect(try String(contentsOfFile: path, encoding: .utf8) == "end: anew\n")
   }
 
-  @Test("At its limit a recording ends with a complete line that says so")
+  @Test("At its size limit a recording ends with a complete line that says so")
   func limit() async throws {
     let path = recording.path
     let sink = try Self.sink(path, limit: 4096)

@@ -35,7 +35,7 @@ struct ResultTableTests {
       isFromCache: isFromCache, syncStateChanged: false, hasCachedResults: false, causes: [])
   }
 
-  @Test("Rows follow the query's order with additions, changes, limit and removals")
+  @Test("Watched rows follow the query's order with additions, changes and removals")
   func table() {
     var table = ResultTable(Self.query, utcOffset: 0)
     let first = [Self.order("a", 10), Self.order("b", 20)]

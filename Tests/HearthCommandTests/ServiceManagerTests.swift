@@ -19,7 +19,7 @@ struct ServiceManagerTests {
     #expect(try ServiceManager(environment: ["NOTIFY_SOCKET": ""]) == nil)
   }
 
-  @Test("The socket's address is a path or an abstract name of at most 108 bytes")
+  @Test("A NOTIFY_SOCKET address is a path or an abstract name of at most 108 bytes")
   func addresses() {
     for address in ["/run/systemd/notify", "@notify", "/" + String(repeating: "n", count: 107)] {
       #expect(reason(address) == nil)
@@ -29,7 +29,7 @@ struct ServiceManagerTests {
     #expect(reason("@" + String(repeating: "é", count: 54)) == .length)
   }
 
-  @Test("A status text cannot inject other assignments")
+  @Test("A service status text cannot inject other assignments")
   func oneLine() {
     #expect(ServiceManager.Notice.ready("a\nMAINPID=1\r\nb\0c").text == "READY=1\nSTATUS=a MAINPID=1 b c")
     #expect(ServiceManager.Notice.stopping.text.hasPrefix("STOPPING=1\nSTATUS="))

@@ -126,7 +126,7 @@ struct SessionLinesTests {
     }
   }
 
-  @Test("Missing and unknown documents are labeled as such")
+  @Test("Missing and unknown documents are labeled")
   func missing() throws {
     var state = session()
     let room = key("rooms/none")

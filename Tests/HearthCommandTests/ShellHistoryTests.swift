@@ -12,7 +12,7 @@ import Testing
 
   private func kept() -> [String] { ShellHistory(file).entries }
 
-  @Test("Shell input returns at the next start, multi-line and private to the user")
+  @Test("Shell input is restored at the next start, may be multi-line and is private")
   func comesBack() throws {
     var history = ShellHistory(file)
     let entries = ["get a", "set a/b {\n  \"x\": \"\\n\"}", #"\c prod"#]

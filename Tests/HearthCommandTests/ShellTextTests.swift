@@ -55,7 +55,7 @@ import Testing
     }
   }
 
-  @Test("A backslash command uses its whole line and rejects text it would ignore")
+  @Test("A backslash command uses its whole line and rejects text that it would ignore")
   func backslash() throws {
     #expect(try ShellSession.words("my\\ file;", of: .output) == ["my file"])
     #expect(try ShellSession.words("--emulator h:1", of: .connect) == ["--emulator", "h:1"])
@@ -69,7 +69,7 @@ import Testing
   }
 
   @Test(
-    "Commands of other shells suggest the equivalent",
+    "A command of another shell suggests Hearth's equivalent",
     arguments: [
       (".tables", BackslashCommand.describe), ("show dbs", .describe), ("use shop", .connect), (".read x", .file),
     ])
@@ -78,7 +78,8 @@ import Testing
     #expect(BackslashCommand.meant(by: ["ls"]) == nil && BackslashCommand.meant(by: ["show", "a"]) == nil)
   }
 
-  @Test("Unfinished text is reported with the start of the open part", arguments: ["'a", "\"a", "set a/b {\"x\""])
+  @Test(
+    "Unfinished shell input is reported with the start of the open part", arguments: ["'a", "\"a", "set a/b {\"x\""])
   func unfinished(text: String) {
     #expect(ShellText.isUnfinished(text))
     let failure = #expect(throws: ShellText.Failure.self) { try ShellText.statements(in: "count a\n" + text + "\n") }
@@ -93,7 +94,7 @@ import Testing
     #expect(throws: Never.self) { try ShellText.statements(in: "get a '\(sign)' b") }
   }
 
-  @Test("The last word is found with its start and quote")
+  @Test("Completion finds the last word with its start and quote")
   func lastWord() {
     #expect(ShellText.end(of: "get ci")?.words == ["get"])
     #expect(ShellText.end(of: "get ci")?.last == ShellText.LastWord(text: "ci", start: 4))

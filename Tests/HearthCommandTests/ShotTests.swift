@@ -41,7 +41,7 @@ struct ShotTests {
   @Test("A screenshot name without a known extension is invalid", arguments: ["a", "a.png", "svg", ""])
   func others(_ name: String) { #expect(Shot.Format(ofFile: name) == nil) }
 
-  @Test("A still shows the screen as text, ANSI or SVG, and the SVG has a title")
+  @Test("A still screenshot is text, ANSI or SVG, and the SVG has a title")
   func still() throws {
     let (session, _) = session(seconds: 3)
     let shot = try shot()
@@ -51,7 +51,7 @@ struct ShotTests {
     #expect(shot.text(of: view(session.live), as: .ansi).contains("38;2;"))
   }
 
-  @Test("A part of a session ends at the present, wherever the part starts")
+  @Test("Every excerpt of a session ends with the current screen")
   func parts() {
     let (session, start) = session(seconds: 60)
     for second in [0, 20, 59] {
@@ -60,7 +60,7 @@ struct ShotTests {
     }
   }
 
-  @Test("A screenshot cast has only the last seconds and ends with the present")
+  @Test("A screenshot cast has only the last seconds and ends with the current screen")
   func cast() throws {
     let (session, start) = session(seconds: 90)
     let now = start.advanced(seconds: 89)

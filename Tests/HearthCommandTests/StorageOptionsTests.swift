@@ -62,7 +62,7 @@ import Testing
   }
 
   @Test(
-    "An administrator's secret is sent without TLS only to this machine",
+    "An administrator's secret is sent without TLS only to the local machine",
     arguments: [
       (["--emulator", "localhost:1"], false), (["--emulator", "127.0.0.2:1"], false),
       (["--emulator", "[::1]:1"], false),

@@ -29,7 +29,7 @@ struct TransferRunTests {
 
   private func file(_ name: String) -> String { "\(folder.path)/\(name)" }
 
-  @Test("An export imports again, and rejected lines are reported and saved")
+  @Test("A dashboard export can be imported, and rejected lines are reported and saved")
   func both() async throws {
     try folder.write(
       "in.jsonl",
@@ -135,7 +135,7 @@ struct TransferRunTests {
     }
   }
 
-  @Test("A collection too large to preview is not counted")
+  @Test("A collection that is too large to preview is not counted")
   func largePreview() async throws {
     let lines = (0...10_000).map { "{\"path\": \"c/d\($0)\", \"data\": {\"n\": \($0)}}\n" }
     try folder.write("large.jsonl", lines.joined())
@@ -154,7 +154,7 @@ struct TransferRunTests {
     }
   }
 
-  @Test("The preview counts cache matches and names a missing index")
+  @Test("The query preview counts cache matches and names a missing index")
   func preview() async throws {
     let lines = (0..<300).map { "{\"path\": \"c/d\($0)\", \"data\": {\"n\": \($0)}}\n" }
     try folder.write("some.jsonl", lines.joined())

@@ -214,7 +214,7 @@ struct TrueScreenTests {
     }
   }
 
-  @Test("A visited missing path is not listed, and leaves no row behind")
+  @Test("A visited missing path is not listed, and its row disappears afterwards")
   func asked() async throws {
     try await WatchedScreen.run { screen in
       try await screen.others(set("a/x", ["n": 1]))

@@ -31,7 +31,7 @@ import Testing
         == Mutation(key: orders, operation: .set(["n": 1]), precondition: .exists(false)))
   }
 
-  @Test("Undo reverses an increment so that other increments remain")
+  @Test("Undo reverses an increment and keeps other increments")
   func increments() throws {
     let counted = change(
       .fields(["n": 1]), .fields(["n": 3]), [FieldTransform(path: FieldPath("n"), operation: .increment(2))])
@@ -56,7 +56,7 @@ import Testing
     #expect(!deletion.isUntouched(.fields([:])))
   }
 
-  @Test("A pending server timestamp cannot be restored, however deeply nested")
+  @Test("Undo cannot restore a pending server timestamp at any depth")
   func unfinished() {
     let pending = Value.serverTimestamp(ServerTimestamp(localWriteTime: Timestamp(seconds: 1), previous: nil))
     for value in [pending, .map(["x": pending]), .map(["x": .map(["y": pending])])] {
@@ -66,7 +66,7 @@ import Testing
     }
   }
 
-  @Test("Contents that the cache did not know cannot be restored")
+  @Test("Undo cannot restore contents that were not in the cache")
   func unknown() {
     #expect(throws: UndoFailure.unknown(orders)) { try change(.unknown, .absent).reversal(of: .absent) }
   }

@@ -12,7 +12,7 @@ import Testing
 /// Undo and redo, over a client and a backend.
 @Suite("Undo", .timeLimit(.minutes(10))) @MainActor
 struct UndoTests {
-  @Test("Undoing a creation deletes the document, and redo recreates it, with a message")
+  @Test("Undoing a create deletes the document, and redo recreates it, with a message")
   func creation() async throws {
     try await BridgeHarness.run { test in
       test.bridge.perform(.write([set("orders/a", ["n": 1], .exists(false))]))

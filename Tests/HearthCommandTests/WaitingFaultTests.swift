@@ -9,12 +9,12 @@ import Testing
 
 /// The faults that a bridge reports to its dashboard.
 @MainActor
-@Suite("Waiting faults") struct WaitingFaultTests {
+@Suite("Pending faults") struct WaitingFaultTests {
   private func nextFaults(_ harness: BridgeHarness) async throws -> [FaultEvent] {
     try await harness.next { if case .faults(_, let waiting) = $0 { waiting } else { nil } }
   }
 
-  @Test("The bridge reports a fault while it waits for a write, and its end")
+  @Test("A fault for the next write is reported while it is pending and when it ends")
   func write() async throws {
     try await BridgeHarness.run { harness in
       harness.bridge.perform(.causeFault(.write(.dropAcknowledgement)))

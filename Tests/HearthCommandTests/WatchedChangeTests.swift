@@ -70,7 +70,7 @@ import Testing
 
   private func goal(_ text: String) throws -> EventGoal { try EventGoal.parse(text, among: EventPattern.Kind.watched) }
 
-  @Test("A watch ends after a number of changes, a type of change or when in sync")
+  @Test("A watch can end after a number of changes, a type of change or when in sync")
   func goals() throws {
     var count = WatchProgress(try goal("2"))
     count.printed(ObservedEvent(.added))

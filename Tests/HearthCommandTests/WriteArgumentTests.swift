@@ -32,7 +32,7 @@ import Testing
   }
 
   @Test(
-    "Ambiguous text is rejected with both notations",
+    "Ambiguous text in a write is rejected, and the error shows both notations",
     arguments: [
       ("ok=True", "Did you mean true?"), ("x=.5", "Did you mean 0.5?"), ("ok=None", "Did you mean null?"),
       ("age=+1", "$increment"), ("at=2026-01-02", "timestamp:2026-01-02T00:00:00Z"), ("n=int:5", "integer:5"),
@@ -61,7 +61,7 @@ import Testing
         == .patch(["n-": .integer(1), "n-m": .integer(-1)], FieldMask([FieldPath("n-"), FieldPath("n-m")])))
   }
 
-  @Test("A condition in place of a change is rejected with the way to write both")
+  @Test("A condition in place of an assignment is rejected, with the way to write both")
   func condition() throws {
     for (text, column, change) in [
       ("n>=1", 2, "n=1"), ("a.n < 5", 4, "a.n=5"), ("n!=x", 2, "n=x"), ("n>", 2, "n=VALUE"),

@@ -144,7 +144,7 @@ private struct Ground {
     return try await copy.run { _ in }.written
   }
 
-  @Test("Documents and collections are copied to a path or into another place")
+  @Test("Documents and collections are copied to a path, with or without descendants")
   func places() async throws {
     let ground = try await Ground(documents)
     #expect(try await copy("a/x", "c/z", in: ground) == 1)

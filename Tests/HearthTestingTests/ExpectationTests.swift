@@ -21,7 +21,7 @@ struct ExpectationTests {
     throw Failed()
   }
 
-  @Test("A missing snapshot is reported with the received ones, the seed and the time")
+  @Test("A missing snapshot is reported with received snapshots, the seed and the time")
   func snapshot() async throws {
     let line = #line + 4
     let failure = try await failure(seed: 42) { stage, client in

@@ -123,7 +123,7 @@ struct StageTests {
     }
   }
 
-  @Test("Simulated time stands still while another thread works")
+  @Test("Simulated time does not advance while another thread works")
   func standingStill() async throws {
     try await TestStage.run { stage in
       let before = stage.elapsed

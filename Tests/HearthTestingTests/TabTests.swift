@@ -36,7 +36,7 @@ struct TabTests {
     }
   }
 
-  @Test("A fast clock shifts estimates, also after a restart, but not server times")
+  @Test("A fast clock shifts timestamp estimates, even after a restart, not server times")
   func clock() async throws {
     try await TestStage.run { stage in
       let client = try await stage.client()

@@ -16,7 +16,7 @@ struct AggregationTests {
     try await batch.commit()
   }
 
-  @Test("count returns the number of a query's documents at the backend")
+  @Test("count returns the backend's document count for a query")
   func count() async throws {
     try await TestDatabase.run { test async throws in
       let cities = test.db.collection("cities")

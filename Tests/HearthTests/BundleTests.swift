@@ -103,7 +103,7 @@ struct BundleTests {
     }
   }
 
-  @Test("A truncated, damaged or foreign bundle is rejected and leaves nothing")
+  @Test("A truncated, damaged or foreign bundle is rejected and stores nothing")
   func broken() async throws {
     try await TestDatabase.run { test async throws in
       try await test.db.disableNetwork()

@@ -90,7 +90,7 @@ struct OfflinePage2021Tests {
     try await third.terminate()
   }
 
-  @Test("A locked cache is a failed precondition, and the client works in memory")
+  @Test("A locked cache fails with failed-precondition; the client uses memory instead")
   func lockedCache() async throws {
     let folder = TemporaryFolder()
     let apps = ["holder", "latecomer"].map {

@@ -11,7 +11,7 @@ import Testing
   private let idle = ClientStatus(since: FirestoreModel.Timestamp(seconds: 0))
   private let unknown = ConnectionReason.failed(RPCStatus(.unavailable, "no such host"))
 
-  @Test("An outage logs its reason after ten seconds, each change and its end")
+  @Test("An outage is logged with its reason after ten seconds, on changes and at its end")
   func lines() {
     var warning = OutageWarning()
     #expect(warning.note(nil) == nil)
@@ -27,7 +27,7 @@ import Testing
     #expect(warning.note(nil) == nil)
   }
 
-  @Test("A short outage is not logged, and its time does not count for the next one")
+  @Test("A short outage is not logged, and its time does not count toward the next one")
   func short() {
     var warning = OutageWarning()
     #expect(warning.note(refused) == .wait(1))

@@ -44,7 +44,7 @@ struct RealtimePageTests {
     }
   }
 
-  @Test("A local write reaches the listener first, marked as pending")
+  @Test("A local write reaches the listener before the backend, marked as pending")
   func latencyCompensation() async throws {
     try await TestDatabase.run { test async throws in
       let events = Events<DocumentEvent>()
@@ -64,7 +64,7 @@ struct RealtimePageTests {
     }
   }
 
-  @Test("An acknowledgement is silent unless metadata changes are requested")
+  @Test("An acknowledgement causes no snapshot unless metadata changes are requested")
   func acknowledgementIsSilent() async throws {
     try await TestDatabase.run { test async throws in
       let city = test.db.document("cities/SF")

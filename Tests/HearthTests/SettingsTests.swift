@@ -92,7 +92,7 @@ struct SettingsTests {
     #expect(AggregateField.sum("a") != .average("a"))
   }
 
-  @Test("Index definitions load from a stream, and non-text is rejected")
+  @Test("Index definitions load from a stream, and data that is not text is rejected")
   func indexesFromStream() async throws {
     let db = database()
     let json = """

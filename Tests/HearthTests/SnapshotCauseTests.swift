@@ -49,7 +49,7 @@ struct SnapshotCauseTests {
     }
   }
 
-  @Test("Server changes and conclusions from missing documents are reported as causes")
+  @Test("Server changes, existence filters and lookups are reported as causes")
   func server() async throws {
     let datastore = ScriptedDatastore()
     let db = Firestore.firestore(app: FirestoreApp(name: UUID().uuidString, backend: .datastore(datastore).patient))

@@ -165,7 +165,7 @@ struct StorageTests {
   }
 
   @Test(
-    "Locked data fails every call, naming its holder, until it is released")
+    "Locked data fails every call, naming the locking process, until it is released")
   func heldElsewhere() async throws {
     let directory = folder.path
     let holder = LocalBackendHolder(directory)
@@ -222,7 +222,7 @@ struct StorageTests {
     #expect(Backend.dataFolder(of: standard) == standard + "/backend")
   }
 
-  @Test("The options of an app have its project, as in Apple's SDK")
+  @Test("An app's options include its project, as in Apple's SDK")
   func appOptions() {
     let app = FirestoreApp(name: "a", projectID: "demo-a", backend: .inMemory)
     #expect(Firestore.firestore(app: app).app.options.projectID == "demo-a")
@@ -246,7 +246,7 @@ struct StorageTests {
     #expect(place(.remote(), emulator) == "server example.com:443")
   }
 
-  @Test("Without HOME the data is in the user's home directory of the system")
+  @Test("Without HOME the data is in the home directory of the user's account")
   func homeless() {
     for environment in [[:], ["HOME": ""], ["HOME": "relative"]] {
       #expect(StandardDirectories.data(environment).hasPrefix("/"))

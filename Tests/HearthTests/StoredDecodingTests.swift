@@ -105,7 +105,7 @@ struct StoredDecodingTests {
     }
   }
 
-  @Test("Coding keys are converted alike, and of two names that collide the first wins")
+  @Test("Stored fields use the key conversion, and of two colliding names the first wins")
   func convertedNames() async throws {
     struct Item: Codable {
       var oneTwo: Int

@@ -204,7 +204,7 @@ struct TransactionTests {
     }
   }
 
-  @Test("A transient Firestore error in the block retries, and other errors do not")
+  @Test("A transient Firestore error in the block causes a retry, and other errors do not")
   func errorsOfTheBlock() async throws {
     try await withClients { db, _ async throws in
       for (thrown, expected) in [(FirestoreErrorCode.aborted, 5), (.unavailable, 5), (.notFound, 1), (.cancelled, 1)] {

@@ -37,7 +37,7 @@ struct WriteOptionsTests {
     }
   }
 
-  @Test("An online-only write fails immediately offline and leaves nothing")
+  @Test("An online-only write fails immediately offline and queues nothing")
   func failsIfOffline() async throws {
     try await TestDatabase.run { test async throws in
       let (city, options) = (test.db.document("cities/SF"), WriteOptions(failsIfOffline: true))

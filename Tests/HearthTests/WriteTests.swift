@@ -59,7 +59,7 @@ struct WriteTests {
     }
   }
 
-  @Test("A batch is atomic, and one rejected write rejects it all")
+  @Test("A batch is atomic, and one rejected write rejects the whole batch")
   func batch() async throws {
     try await TestDatabase.run { test async throws in
       let cities = test.db.collection("cities")

@@ -39,7 +39,7 @@ struct RE2PatternTests {
   }
 
   @Test(
-    "A text is split where the pattern matches",
+    "A text is split where an RE2 pattern matches",
     arguments: [
       ("a,b,,c", ",", ["a", "b", "", "c"]), ("a,b,,", ",", ["a", "b"]), ("", ",", [""]), (",a", ",", ["", "a"]),
       ("abc", "", ["", "a", "b", "c"]), ("a1b22c", "[0-9]+", ["a", "b", "c"]), ("abc", "x", ["abc"]), (",", ",", []),
@@ -51,7 +51,7 @@ struct RE2PatternTests {
   }
 
   @Test(
-    "Matches are replaced, including references to groups",
+    "RE2 matches are replaced, including references to groups",
     arguments: [
       ("aXbX", "[A-Z]", "-", "a-b-"), ("abab", "(a)(b)", "$2$1", "baba"), ("abab", "(?P<x>a)b", "<${x}>", "<a><a>"),
       ("abab", "a", "$0$0", "aabaab"), ("a", "a", "\\$0\\\\", "$0\\"), ("a", "a", "$", "$"), ("aa", "a*", "x", "xx"),
@@ -64,7 +64,7 @@ struct RE2PatternTests {
     #expect(try Pattern(re2: pattern).replacing(in: text, with: template, work: &work) == expected)
   }
 
-  @Test("A reference to an unknown group is an error, and so is excessive work")
+  @Test("An unknown group reference is an error, and so is excessive work")
   func failures() throws {
     var work = 10_000
     #expect(throws: Pattern.EditFailure.unknownGroup) {

@@ -18,7 +18,7 @@ import Testing
   }()
 
   @Test(
-    "Engines converge after random events, and each write has one result",
+    "Engines converge after random events, and each write has exactly one result",
     arguments: seeds)
   func randomRun(_ seed: UInt64) async throws {
     let run = EngineRun(seed: seed, steps: Self.stepsPerSeed)

@@ -187,7 +187,7 @@ import Testing
 
   // MARK: Views
 
-  @Test("A canceled write is reverted immediately, even over an acknowledged one (S1)")
+  @Test("A canceled write on top of an acknowledged one is reverted immediately (S1)")
   func cancelledOverAcknowledged() async throws {
     let failure = try await fails(
       [recent],
@@ -200,7 +200,7 @@ import Testing
     #expect(failure == nil)
   }
 
-  @Test("A document is not pending after a write over an acknowledged one is rejected")
+  @Test("A document is not pending after a write over an acknowledged write is rejected")
   func rejectedOverAcknowledged() async throws {
     let message = key("rooms/r2/msgs/m1")
     let nothing = Mutation(key: message, operation: .patch([:], FieldMask([])), precondition: .exists(true))

@@ -52,7 +52,7 @@ struct EndToEndTests {
   }
 
   @Test(
-    "Offline writes are visible immediately, sent in order later and reach others", arguments: World.Way.allCases)
+    "Offline writes are visible immediately and later reach other clients in order", arguments: World.Way.allCases)
   func offlineWrites(_ way: World.Way) async throws {
     try await World.run(way) { db, other in
       let seen = Events<Int?>()

@@ -76,7 +76,7 @@ struct HostileConnectionTests {
     }
   }
 
-  @Test("Random, truncated and mutated frames do not stop a server or leak")
+  @Test("Random, truncated and mutated frames neither stop a server nor leak listeners")
   func frames() async throws {
     let count = Self.number("HEARTH_HOSTILE_CONNECTIONS", orElse: 400)
     let backend = try LocalBackend.inMemory()

@@ -16,7 +16,8 @@ struct PipelineTests {
 
   private static let all = PipelineMessage.Stage("collection", [.path("/c")])
 
-  @Test("A pipeline gives the same documents, aggregates and errors on every transport", arguments: World.Way.allCases)
+  @Test(
+    "A pipeline returns the same documents, aggregates and errors on every transport", arguments: World.Way.allCases)
   func execution(_ way: World.Way) async throws {
     try await World.with(way) { world in
       let datastore = world.datastore()

@@ -7,7 +7,9 @@ import Testing
 /// The document at a position of a query.
 @Suite(.timeLimit(.minutes(10)))
 struct PositionTests {
-  @Test("A document is found by its position on every transport", arguments: [World.Way.inProcess, .gRPC])
+  @Test(
+    "The document at a position in a query's result is found on every transport",
+    arguments: [World.Way.inProcess, .gRPC])
   func positions(_ way: World.Way) async throws {
     try await World.with(way) { world in
       let datastore = world.datastore()

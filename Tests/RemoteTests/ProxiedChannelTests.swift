@@ -113,7 +113,7 @@ import Testing
     #expect(numbers(said(4)) == [5] && session.isOver)
   }
 
-  @Test("The body sent to the server omits rejected targets and keeps the message count")
+  @Test("The body sent to the server replaces each rejected target with a removal")
   func refusedTargets() {
     let body = "count=2&ofs=3&req0___data__=%7B%22database%22%3A%22d%22%2C%22addTarget%22%3A%7B%22targetId%22%3A6%7D%7D"
     let refused = RefusedTargets(Array((body + "&req1___data__=%7B%7D").utf8))

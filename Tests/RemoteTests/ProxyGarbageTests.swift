@@ -76,7 +76,7 @@ import Testing
     Nonsense("half a preface's worth", RawRequest.preface, "closed the connection before HTTP/2 started"),
   ]
 
-  @Test("A client that violates the protocol is reported and closed, and others continue", arguments: ofClients)
+  @Test("A client that violates the protocol is reported and disconnected; others go on", arguments: ofClients)
   func client(_ nonsense: Nonsense) async throws {
     try await Server.run(try LocalBackend.inMemory()) { target in
       try await Proxied.run(to: target) { proxy in
@@ -97,7 +97,7 @@ import Testing
     }
   }
 
-  @Test("A client that sends more than allowed is reported and closed")
+  @Test("A client that sends more than allowed is reported and disconnected")
   func overrun() async throws {
     try await RawServer.run { server in
       let ended = Task {
@@ -117,7 +117,7 @@ import Testing
     }
   }
 
-  @Test("A silent client is reported and closed, before and after the preface", arguments: [0, 24])
+  @Test("A silent client is reported and disconnected, before and after the preface", arguments: [0, 24])
   func silentClient(bytes: Int) async throws {
     try await Server.run(try LocalBackend.inMemory()) { target in
       try await Proxied.run(to: target, handshake: .milliseconds(50)) { proxy in
@@ -129,7 +129,7 @@ import Testing
     }
   }
 
-  @Test("An upgrade request gets 501, and an unrequested upgrade by the server 503")
+  @Test("A client's upgrade request gets 501, and a server's unrequested upgrade gets 503")
   func upgrades() async throws {
     try await RawServer.run { server in
       let serving = Task {
@@ -212,7 +212,7 @@ import Testing
     }
   }
 
-  @Test("A server that stops responding within a call makes it unavailable")
+  @Test("A server that stops responding within a call makes the call unavailable")
   func silentCall() async throws {
     try await RawServer.run { server in
       let serving = Task {

@@ -52,7 +52,7 @@ import Testing
     }
   }
 
-  @Test("A client with a small window gets as many bytes as fit and the rest later")
+  @Test("A client with a small window gets the bytes that fit, and the rest later")
   func littleRoom() async throws {
     try await served { proxy, datastore in
       _ = try await datastore.commit([Self.document("c/a", bytes: 50_000)])
@@ -79,7 +79,7 @@ import Testing
     }
   }
 
-  @Test("Calls that overtake each other get the right responses")
+  @Test("Calls that complete out of order get the right responses")
   func jitter() async throws {
     try await served([.latency(.zero, jitter: .milliseconds(20), on: nil)]) { _, datastore in
       try await withThrowingTaskGroup(of: Void.self) { group in
@@ -109,7 +109,7 @@ import Testing
     }
   }
 
-  @Test("Rejected calls give their window back, so large calls continue to pass")
+  @Test("Rejected calls release their window, so large calls continue to pass")
   func dropped() async throws {
     try await served([.down(.write)]) { proxy, datastore in
       for _ in 0..<30 {

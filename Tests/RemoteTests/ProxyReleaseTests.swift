@@ -15,7 +15,7 @@ import Testing
     init(_ bridge: HTTP2Bridge) { self.bridge = bridge }
   }
 
-  @Test("The proxy releases a client that leaves before the server connects")
+  @Test("The proxy frees clients that disconnect before their server connection opens")
   func earlyLeave() async throws {
     let (loop, count) = (ServerThread.loop, 50)
     try await RawServer.run { server in

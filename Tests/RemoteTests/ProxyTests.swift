@@ -163,7 +163,7 @@ import Testing
     }
   }
 
-  @Test("The fault down makes one type of call or all calls unavailable until up")
+  @Test("The fault 'down' makes one type of call or all calls unavailable until 'up'")
   func down() async throws {
     try await served { proxy, endpoint in
       let datastore = World(at: endpoint).datastore()
@@ -191,7 +191,7 @@ import Testing
     }
   }
 
-  @Test("A client that sends garbage is reported and closed, and others continue")
+  @Test("A client that sends garbage is reported and disconnected, and others continue")
   func garbage() async throws {
     let remarks = Mutex<[String]>([])
     try await served([], { event in if let remark = event.remark { remarks.withLock { $0.append(remark) } } }) {

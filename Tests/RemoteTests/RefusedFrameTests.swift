@@ -28,7 +28,7 @@ struct RefusedFrameTests {
     }
   }
 
-  @Test("A client that does not close is disconnected after two seconds")
+  @Test("A client that does not close its connection is disconnected after two seconds")
   func drained() async throws {
     try await Server.run { server in
       let connection = try await RawConnection(to: server, allowsHalfClosure: true)

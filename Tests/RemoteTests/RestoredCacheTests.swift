@@ -20,7 +20,7 @@ import Testing
   private var backup: String { folder("backup") }
 
   @Test(
-    "Writes after restoring an old cache are applied, not taken for earlier ones", arguments: Route.allCases)
+    "Writes after restoring an old cache are applied, not mistaken for earlier writes", arguments: Route.allCases)
   func restored(_ route: Route) async throws {
     try folder.make()
     let backend = try LocalBackend.inMemory()

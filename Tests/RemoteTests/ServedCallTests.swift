@@ -20,7 +20,7 @@ struct ServedCallTests {
 
   private static let getRequest = message { $0.field(1, string: "projects/p/databases/(default)/documents/c/a") }
 
-  @Test("A request that ends with trailers is answered")
+  @Test("A request that ends with trailers gets a response")
   func trailers() async throws {
     try await Server.run(try LocalBackend.inMemory()) { server in
       let connection = try await RawConnection(to: server)

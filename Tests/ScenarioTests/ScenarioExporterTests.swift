@@ -48,7 +48,7 @@ struct ScenarioExporterTests {
         causes: [isOfServer ? .server(SnapshotVersion(Timestamp(seconds: 1))) : .listenerAdded]))
   }
 
-  @Test("Events at the same moment are expected in their order of arrival")
+  @Test("In a generated scenario, simultaneous events are expected in order of arrival")
   func orders() async throws {
     let expectations = [
       "expect synced on cities", "expect acknowledged cities/SF", "expect metadata cities/SF on cities",
@@ -65,7 +65,7 @@ struct ScenarioExporterTests {
     }
   }
 
-  @Test("A session becomes steps and met expectations with the times between steps")
+  @Test("A recorded session becomes steps and met expectations, with the times between")
   func whole() async throws {
     let set = Mutation(key: key("cities/SF"), operation: .set(["n": .integer(1)]))
     let draft = draft(

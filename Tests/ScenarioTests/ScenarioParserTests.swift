@@ -121,7 +121,7 @@ import Testing
     #expect(fields == ["a": "x y", "b": ["p", 2], "c": .map(["m": "x y"]), "d": "it's", "e f": "g h"])
   }
 
-  @Test("A listener's options follow its query in any order")
+  @Test("A listener's options can follow its query in any order")
   func listenerOptions() throws {
     let steps = try parser.steps("listen cities where a == 1 with metadata from cache as rows", of: "file")
     guard case .client(.listen(let query, "rows", let options)) = steps[0].action else {

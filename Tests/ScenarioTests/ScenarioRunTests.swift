@@ -18,7 +18,7 @@ import Testing
   }
 
   @Test(
-    "A timeout exits with 75 and names the step, and an hour passes instantly",
+    "A timeout exits with 75 and names the step, and a simulated hour takes no time",
     arguments: [
       "expect added a/b within 1h", "expect pending 1 within 1h", "expect pending 1 within 10000h",
       "expect document a/b within 1h",

@@ -55,7 +55,7 @@ import Testing
     #expect(failure.status == .badData && failure.message.hasPrefix("file, \(message)"), "\(failure.message)")
   }
 
-  @Test("The loop counter replaces its name, also in bundles and nested loops")
+  @Test("The loop counter's value replaces its name, also in bundles and nested loops")
   func turns() throws {
     let steps = try parser.steps(
       "repeat 2 as n\nset a/d$n {\"n\": $n}\nrepeat $n\noffline\nend\nbundle b$n\nset a/e$n {}\nend\nend", of: "file")

@@ -69,7 +69,7 @@ import Testing
     nonisolated func addAtOnce() { executor.async { self.assumeIsolated { _ = $0.add() } } }
   }
 
-  @Test("An actor on the loop runs its jobs in order")
+  @Test("An actor on the virtual event loop runs its jobs in order")
   func actors() async {
     let counter = Counter(on: loop)
     for _ in 0..<100 { counter.addAtOnce() }

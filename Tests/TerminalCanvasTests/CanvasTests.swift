@@ -69,7 +69,7 @@ import Testing
     #expect(canvas.text(row: 0) == shown)
   }
 
-  @Test("A wide character over parts of two others blanks their remains")
+  @Test("A wide character drawn over halves of two others blanks their other halves")
   func wideOverWide() {
     var canvas = Canvas(size: Size(width: 4, height: 1))
     canvas.put("漢字", at: Point(x: 0, y: 0))
@@ -105,7 +105,7 @@ import Testing
     #expect(canvas[3, 1].attributes == .underline)
   }
 
-  @Test("A golden has the canvas text, its roles and a legend")
+  @Test("A golden file has the canvas's text, its roles and a legend")
   func golden() {
     var canvas = Canvas(size: Size(width: 5, height: 1))
     canvas.put("ok", at: Point(x: 0, y: 0), role: .stateOnline)

@@ -30,7 +30,8 @@ import Testing
     #expect(Key(spelling)?.description == canonical)
   }
 
-  @Test("An invalid key name is not a key", arguments: ["", "ctrl-", "foo", "f0", "f99", "\n", "\u{1B}", "ab"])
+  @Test(
+    "An invalid key name is not parsed as a key", arguments: ["", "ctrl-", "foo", "f0", "f99", "\n", "\u{1B}", "ab"])
   func nonsense(text: String) {
     #expect(Key(text) == nil)
   }

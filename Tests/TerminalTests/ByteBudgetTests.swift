@@ -95,7 +95,7 @@ extension PainterTests {
 
     private func bytes() -> Int { painter.frame(view(state)).count }
 
-    @Test("A first paint costs at most 6 KB, or 8 KB with a full feed; a repeat is free")
+    @Test("A first paint sends at most 6 KB, or 8 KB with a full feed; a repeat sends none")
     mutating func firstPaint() {
       defer { painter.close() }
       #expect((1...6144).contains(bytes()))
@@ -115,7 +115,7 @@ extension PainterTests {
       client(.status(status))
     }
 
-    @Test("An event at the end of the feed costs at most 150 bytes, or 250 with later ticks")
+    @Test("An event at the end of the feed sends at most 150 bytes, or 250 with later ticks")
     mutating func feedEvent() {
       defer { painter.close() }
       for number in 0..<40 {
@@ -138,7 +138,7 @@ extension PainterTests {
       #expect((all.max() ?? 0) <= 250, "\(all)")
     }
 
-    @Test("A step of the session band costs at most 40 bytes, and none without events")
+    @Test("A step of the session band sends at most 40 bytes, or none without events")
     mutating func band() {
       defer { painter.close() }
       for _ in 0..<20 {
@@ -161,7 +161,7 @@ extension PainterTests {
       #expect(steps.allSatisfy { $0 <= 40 } && steps.contains { $0 > 0 }, "\(steps)")
     }
 
-    @Test("On a slow line an event costs at most 130 bytes and a minute of ages 720")
+    @Test("On a slow connection an event sends at most 130 bytes and a minute of ages 720")
     mutating func slowLine() {
       defer { painter.close() }
       apply(.link(isSlow: true, at: now))
@@ -192,7 +192,7 @@ extension PainterTests {
       #expect(sum <= 720 && (1...7).contains(frames), "\(sum) in \(frames)")
     }
 
-    @Test("An idle minute costs nothing, and neither do ten")
+    @Test("An idle minute sends nothing to the terminal, and neither do ten")
     mutating func idle() {
       defer { painter.close() }
       figures(0)
@@ -209,7 +209,7 @@ extension PainterTests {
       #expect(sum == 0)
     }
 
-    @Test("A focus change costs at most 160 bytes, or 170 if the feed had the focus")
+    @Test("A focus change sends at most 160 bytes, or 170 if the feed had the focus")
     mutating func focus() {
       defer { painter.close() }
       for _ in 0..<40 { event() }
@@ -238,7 +238,7 @@ extension PainterTests {
     }
 
     @Test(
-      "A visible row with two changed fields costs at most 400 bytes, tint included")
+      "A visible row with two changed fields sends at most 400 bytes, tint included")
     mutating func changedRow() {
       defer { painter.close() }
       for number in 0..<9 {
@@ -276,7 +276,7 @@ extension PainterTests {
       client(.windowLoaded(window, documents, isFromCache: false, total: documents.count))
     }
 
-    @Test("A pane that unfolds next to a document costs only its frame and lines")
+    @Test("A pane that unfolds next to a document sends only its frame and lines")
     mutating func unfolding() {
       defer { painter.close() }
       for _ in 0..<40 { event() }
@@ -290,7 +290,7 @@ extension PainterTests {
       #expect(counts.values.allSatisfy { (1...1_400).contains($0) }, "\(counts)")
     }
 
-    @Test("A changed document in the tree costs at most 120 bytes, and so does its fading")
+    @Test("A changed document in the tree sends at most 120 bytes, and so does its fade-out")
     mutating func change() {
       defer { painter.close() }
       // A field that never differed gets its column first.
@@ -318,7 +318,7 @@ extension PainterTests {
     }
 
     @Test(
-      "Moving the selection costs at most 60 bytes, or 120 with a highlighted row",
+      "Moving the selection sends at most 60 bytes, or 120 with a highlighted row",
       arguments: [(false, 60), (true, 120)])
     mutating func move(_ isFull: Bool, _ limit: Int) {
       defer { painter.close() }

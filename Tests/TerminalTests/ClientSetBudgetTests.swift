@@ -67,7 +67,7 @@ extension PainterTests {
     }
 
     @Test(
-      "Moving the focus between two clients costs at most 550 bytes, once")
+      "Moving the focus between two clients sends at most 550 bytes, once")
     func focus() throws {
       let run = try Run(Size(width: 160, height: 48))
       defer { run.painter.close() }
@@ -79,7 +79,7 @@ extension PainterTests {
     }
 
     @Test(
-      "An event of one of two clients costs at most 1,100 bytes, or 200 if stacked",
+      "An event of one of two clients sends at most 1,100 bytes, or 200 if stacked",
       arguments: [(160, 48, 1100), (120, 36, 200)])
     func event(_ width: Int, _ height: Int, _ limit: Int) throws {
       var run = try Run(Size(width: width, height: height))

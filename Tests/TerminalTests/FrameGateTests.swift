@@ -94,7 +94,7 @@ import Testing
     #expect(outcome.isSlow)
   }
 
-  @Test("The first frames measure the line's speed, and later single frames do not")
+  @Test("The first frames measure the connection's speed; later single frames do not")
   func firstFrames() {
     var gate = FrameGate()
     var now = FrameGate.Moment.now
@@ -110,7 +110,7 @@ import Testing
     #expect(!asks && gate.owedAnswer == nil)
   }
 
-  @Test("The slow-line option applies whatever the round trip")
+  @Test("The option for a slow connection applies whatever the round-trip time")
   func slowByOption() {
     var gate = FrameGate()
     #expect(!gate.isSlow && !gate.holdsNews)
@@ -121,7 +121,7 @@ import Testing
     #expect(gate.isSlow)
   }
 
-  @Test("A remote screen gets event frames at its interval, and keys do not wait")
+  @Test("A remote screen gets event frames at the set interval, and keys do not wait")
   func fewFrames() {
     var gate = FrameGate()
     gate.newsInterval = .milliseconds(500)

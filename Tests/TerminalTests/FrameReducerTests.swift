@@ -54,7 +54,7 @@ struct FrameReducerTests {
       "margins would stop the cursor")
   }
 
-  @Test("A move within a known row sends only the column if the terminal supports it")
+  @Test("A cursor move within a row sends only the column if the terminal supports it")
   func moves() {
     let frame = "\u{1B}[2;3Ha\u{1B}[2;49Hb\u{1B}[2;1Hc\u{1B}[9dd\u{1B}[9;4He\u{1B}[9;4H\nf\u{1B}[9;7Hg"
     let plain = "\u{1B}[2;3Ha\u{1B}[49Gb\rc\u{1B}[9dd\u{1B}[4Ge\u{1B}[4G\nf\u{1B}[9;7Hg"
@@ -72,7 +72,7 @@ struct FrameReducerTests {
     #expect(String(decoding: reducer.reduced(Array("a".utf8)), as: UTF8.self) == "\u{1B}[ma")
   }
 
-  @Test("Random frames show the same picture in fewer bytes", arguments: [true, false])
+  @Test("Reduced random frames show the same picture with fewer bytes", arguments: [true, false])
   func random(_ unsetsAttributes: Bool) {
     var random = SeededGenerator(seed: 11)
     // Wide enough that nothing wraps, which ncurses leaves to no terminal.

@@ -102,7 +102,7 @@ import Testing
     }
   }
 
-  @Test("A cluster with a different width in the C library never reaches ncurses")
+  @Test("A character with a different width in the C library never reaches ncurses")
   func disagreement() throws {
     let size = Size(width: 10, height: 1)
     let painter = try painter(size)

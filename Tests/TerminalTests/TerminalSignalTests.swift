@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct TerminalSignalTests {
   @Test(
-    "A fatal signal gives the exit status that shells report",
+    "After a fatal signal the exit status is the one that shells report",
     arguments: [
       (SIGTERM, 143), (SIGINT, 130), (SIGQUIT, 131), (SIGHUP, 129), (SIGWINCH, nil), (SIGCONT, nil),
       (SIGTSTP, nil),

@@ -90,19 +90,20 @@ extension PainterTests {
     }
 
     @Test(
-      "With 20 active listeners the largest wall costs at most 5 KB a second",
+      "With 20 active listeners the largest wall sends at most 5 KB per second",
       .enabled(if: TestSize.isFull))
     func moving() throws { try measure(Size(width: 300, height: 80), 20) }
 
-    @Test("With 90 active listeners the largest wall still costs at most 5 KB a second", .enabled(if: TestSize.isFull))
+    @Test(
+      "With 90 active listeners the largest wall still sends at most 5 KB per second", .enabled(if: TestSize.isFull))
     func crowded() throws { try measure(Size(width: 300, height: 80), 90) }
 
     @Test(
-      "On a small screen the wall costs at most 5 KB a second",
+      "On a small screen the wall sends at most 5 KB per second",
       arguments: [(Size(width: 80, height: 24), 30), (Size(width: 120, height: 36), 8)])
     func movingSmall(_ size: Size, _ count: Int) throws { try measure(size, count) }
 
-    @Test("With few listeners and tall graphs the wall costs at most 5 KB a second")
+    @Test("With few listeners and tall graphs the wall sends at most 5 KB per second")
     func tall() throws { try measure(Size(width: 200, height: 60), 3) }
 
     private func measure(_ size: Size, _ count: Int) throws {

@@ -79,7 +79,7 @@ import Testing
 }
 
 @Suite struct VisionPreviewTests {
-  @Test("Each kind of color vision has its status colors and the two most similar ones")
+  @Test("The preview for each type of color vision has status colors and the closest pair")
   func previews() throws {
     let ember = try ThemeCatalog().theme(named: "ember").theme
     let gruvbox = try ThemeCatalog().theme(named: "gruvbox-dark").theme

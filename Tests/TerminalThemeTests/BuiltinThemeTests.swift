@@ -42,7 +42,7 @@ import Testing
   }
 
   @Test(
-    "A built-in theme styles every role at every depth and distinguishes states", arguments: slugs)
+    "A built-in theme styles every role at every color depth and distinguishes states", arguments: slugs)
   func complete(slug: String) throws {
     let theme = try ThemeCatalog().theme(named: slug).theme
     for depth in ColorDepth.allCases {
@@ -58,7 +58,7 @@ import Testing
   }
 
   @Test(
-    "Color-blind themes distinguish added, modified and removed at both depths",
+    "Color-blind themes distinguish added, modified and removed at both color depths",
     arguments: [("ember", 42.0, 25.0), ("paper", 26.5, 25), ("okabe-ito", 33.5, 25)])
   func colorBlindSafety(slug: String, trueColor: Double, c256: Double) throws {
     let theme = try ThemeCatalog().theme(named: slug).theme

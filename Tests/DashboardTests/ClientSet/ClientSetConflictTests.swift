@@ -36,7 +36,7 @@ struct ClientSetConflictTests {
       .map(\.summary)
   }
 
-  @Test("Both clients report a write that replaced a value its writer had not seen")
+  @Test("Both clients report a write that replaced a value that its writer had not seen")
   func replaced() {
     var driver = ClientSetDriver.shared()
     driver.tell("one", applied(3, update(1), at: 10), at: 10)
@@ -52,7 +52,7 @@ struct ClientSetConflictTests {
     #expect(driver.state("one").feed.rows.last?.ends == BatchID(3))
   }
 
-  @Test("The conflict is reported even if the earlier write's response arrives last")
+  @Test("A write conflict is reported even if the earlier write's response arrives last")
   func lateAnswer() {
     var driver = ClientSetDriver.shared()
     driver.tell("bob", conflict(1, base: 0, mine: 2, theirs: 1, at: 12), at: 12)
@@ -63,7 +63,7 @@ struct ClientSetConflictTests {
     #expect(told(driver, "bob").count == 1, "once")
   }
 
-  @Test("A value written by an outside client is not a conflict between these clients")
+  @Test("An outside client's write is not a conflict between the clients on the screen")
   func outside() {
     var driver = ClientSetDriver.shared()
     driver.tell("one", applied(3, update(1), at: 10), at: 10)
@@ -72,7 +72,7 @@ struct ClientSetConflictTests {
     #expect(driver.state("bob").feed.rows.contains { $0.kind == .conflict }, "bob's own row tells it all the same")
   }
 
-  @Test("Later writes and writes to other documents do not count as a conflict")
+  @Test("Later writes and writes to other documents are not reported as a conflict")
   func unrelated() {
     var driver = ClientSetDriver.shared()
     driver.tell("one", applied(3, update(1), at: 15), at: 15)
@@ -105,7 +105,7 @@ struct ClientSetConflictTests {
     #expect(told(driver, "one") == ["conflict: bob's write was rejected, not-found, 3.0 s after #3 had deleted it"])
   }
 
-  @Test("A create that lost a race is a conflict, and other rejections are not")
+  @Test("A create that lost a race is reported as a conflict; other rejections are not")
   func refusedOthers() {
     let create = Mutation(key: key("cities/SF"), operation: .set(["population": 1]), precondition: .exists(false))
     var driver = ClientSetDriver.shared()
@@ -118,7 +118,7 @@ struct ClientSetConflictTests {
     #expect(told(driver, "bob").count == 1 && told(driver, "bob")[0].contains("one had created it"))
   }
 
-  @Test("A client with a reused name inherits no conflicts")
+  @Test("A new client that reuses a name inherits no conflicts")
   func forgotten() {
     var driver = ClientSetDriver.shared()
     driver.tell("bob", applied(3, update(1), at: 10), at: 10)

@@ -13,7 +13,7 @@ import Testing
 @Suite("Layout of several clients")
 struct ClientSetLayoutTests {
   @Test(
-    "Two clients are side by side from 160 columns and stacked below that",
+    "Two clients are side by side from 160 columns and stacked on narrower screens",
     arguments: [
       (200, 60, [Rect(x: 0, y: 1, width: 99, height: 59), Rect(x: 100, y: 1, width: 100, height: 59)]),
       (160, 48, [Rect(x: 0, y: 1, width: 79, height: 47), Rect(x: 80, y: 1, width: 80, height: 47)]),
@@ -66,7 +66,7 @@ struct ClientSetLayoutTests {
     #expect(driver.state("one").size == Size(width: 60, height: 7), "a filter is a line, and needs no room")
   }
 
-  @Test("& toggles between the focused client and all clients")
+  @Test("& toggles between showing the focused client and showing all clients")
   func zoom() {
     var driver = ClientSetDriver.shared(Size(width: 80, height: 24))
     driver.press("&")
@@ -79,7 +79,7 @@ struct ClientSetLayoutTests {
   }
 
   @Test(
-    "Every row fills the screen, and the first row names the clients and the focus",
+    "Every screen row fills the width, and the first names all clients and the focus",
     arguments: [1, 2, 3])
   func screens(_ others: Int) {
     let names = ["bob", "carl", "dora"].prefix(others)
@@ -108,7 +108,7 @@ struct ClientSetLayoutTests {
     }
   }
 
-  @Test("Only one client shows the focus")
+  @Test("Only the focused client has a highlighted pane and a cursor")
   func signs() {
     let driver = ClientSetDriver.shared()
     let canvas = driver.canvas

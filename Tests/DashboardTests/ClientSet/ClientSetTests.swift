@@ -120,7 +120,7 @@ struct ClientSetTests {
     #expect(full.names.count == 4 && full.toasts.contains { $0.contains("a screen has at most 4 clients") })
   }
 
-  @Test("On Cloud Firestore, a client cannot be given a user by name")
+  @Test("On Cloud Firestore, adding a client as a user requires a signed token")
   func cloudUser() {
     var driver = ClientSetDriver(kind: .cloud)
     driver.run("client add bob user x")
@@ -129,7 +129,7 @@ struct ClientSetTests {
     #expect(driver.names == ["one", "bob"])
   }
 
-  @Test("Removing a client asks first only if it has unsent writes")
+  @Test("Removing a client asks first only if the client has unsent writes")
   func remove() throws {
     var driver = ClientSetDriver.shared()
     let bob = try #require(driver.number("bob"))
@@ -194,7 +194,7 @@ struct ClientSetTests {
     #expect(driver.toasts.contains("bob: no room"))
   }
 
-  @Test("Going back in time affects one client, and client keys still work")
+  @Test("Going back in time affects only one client, and client keys still work")
   func past() {
     var driver = ClientSetDriver.shared()
     driver.tell("one", .collections(below: .root, ["cities"]), at: 1)

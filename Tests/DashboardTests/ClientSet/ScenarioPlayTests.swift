@@ -87,7 +87,7 @@ import Testing
 
   // MARK: Keys
 
-  @Test("Space pauses and resumes, + and - change the pace, and n runs the next step")
+  @Test("Space pauses a scenario, + and - change its pace, and n runs the next step")
   func keys() {
     var clientSet = clientSet()
     #expect(clientSet.play?.isPlaying == true && clientSet.play?.paceText == "1 s")
@@ -148,7 +148,7 @@ import Testing
 
   // MARK: The feed
 
-  @Test("A feed row has the line of its step, and only the end has its own row")
+  @Test("Feed rows show their step's line number, and the scenario's end has its own row")
   func feed() {
     var clientSet = clientSet(Size(width: 200, height: 60), done: 3)
     for batch in 1...2 {
@@ -164,7 +164,7 @@ import Testing
 
   // MARK: The strip
 
-  @Test("The strip at 120×36 shows the sentence, the progress and the nearby steps")
+  @Test("At 120×36 the scenario strip shows the sentence, progress and nearby steps")
   func medium() {
     #expect(
       rows(clientSet(Size(width: 120, height: 36), done: 4)) == [
@@ -176,7 +176,9 @@ import Testing
       ])
   }
 
-  @Test("The sentence is whole: figures give way, and it continues below", arguments: [(200, 60), (120, 36), (80, 24)])
+  @Test(
+    "The scenario's sentence is shown in full and wraps onto more rows if needed",
+    arguments: [(200, 60), (120, 36), (80, 24)])
   func sentence(_ width: Int, _ height: Int) {
     let clientSet = clientSet(Size(width: width, height: height), play: play(Self.sentence))
     let strip = rows(clientSet)
@@ -187,7 +189,7 @@ import Testing
     if width >= 120 { #expect(strip[0].contains(Self.sentence), "\(strip)") }
   }
 
-  @Test("Each visible client has one header, and a covered one the row of names")
+  @Test("Each visible client has one header, and hidden clients share a row of names")
   func headers() {
     for size in [Size(width: 200, height: 60), Size(width: 120, height: 36)] {
       var clientSet = clientSet(size)
@@ -198,7 +200,7 @@ import Testing
     }
   }
 
-  @Test("At other sizes the strip leaves enough rows for the clients")
+  @Test("At other sizes the scenario strip leaves enough rows for the clients")
   func sizes() {
     let heights = [(200, 60, 8), (120, 36, 5), (80, 24, 3), (60, 16, 2), (24, 4, 1), (10, 2, 1), (1, 1, 0)]
     for (width, height, rows) in heights {
@@ -213,7 +215,7 @@ import Testing
     #expect(line.count == 1 && line[0].hasPrefix(" 4/9 ▸ bob: update"), "\(line)")
   }
 
-  @Test("The strip keeps the final result, with the reason of a failure")
+  @Test("The scenario strip keeps the final result, with the reason for a failure")
   func endings() {
     let reason = "counters, line 9, ada: expect modified counters/a: it did not happen within 10.0 seconds."
     let failed = rows(clientSet(Size(width: 80, height: 24), done: 7, .failed(reason)))
@@ -226,7 +228,7 @@ import Testing
       passed[0].contains("✓ passed") && passed.last?.contains("all 9 steps passed; q leaves") == true, "\(passed)")
   }
 
-  @Test("A caption stays until the next one, and a paused scenario is labeled stopped")
+  @Test("A caption remains until the next one, and a paused scenario is labeled stopped")
   func captions() {
     var clientSet = clientSet()
     clientSet.note(.finished(after: .zero, caption: "Ada counts."), at: at(1))
@@ -237,7 +239,7 @@ import Testing
     #expect(rows(clientSet).last == " own.scenario, line 3: no step")
   }
 
-  @Test("A single client fills the screen below the strip, and clicks reach it")
+  @Test("A single client fills the screen below the scenario strip and receives clicks")
   func single() {
     var clientSet = clientSet(Size(width: 80, height: 24), ["client"])
     #expect(clientSet.layout.places == [Rect(x: 0, y: 3, width: 80, height: 21)])
@@ -246,7 +248,7 @@ import Testing
   }
 
   @Test(
-    "Simulated time is formatted for humans",
+    "Simulated time is shown in seconds, then as hours, minutes and days",
     arguments: [
       (0.25, "0.250 s"), (59, "59.000 s"), (65, "00:01:05"), (3_600, "01:00:00"), (259_210, "3 d 00:00:10"),
     ] as [(Double, String)])

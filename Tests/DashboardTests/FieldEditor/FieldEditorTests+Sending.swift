@@ -11,7 +11,7 @@ import Testing
 
 /// The review of an edit, the write that is sent, and the fate of unsent edits.
 extension FieldEditorTests {
-  @Test("The review shows the write's type, mask, precondition and changed fields")
+  @Test("The review before sending shows type, mask, precondition and changed fields")
   func review() {
     var driver = Self.opened(at: ["count"])
     Self.retype("5", &driver)
@@ -65,7 +65,7 @@ extension FieldEditorTests {
     #expect(driver.state.overlay == nil, "without edits nothing is asked")
   }
 
-  @Test("q and Q do not quit from the editor, and the edits survive a dialog over it")
+  @Test("q and Q do not quit from the field editor, and a dialog over it keeps the edits")
   func staying() {
     var driver = Self.opened(at: ["gift"])
     driver.press("space Q")

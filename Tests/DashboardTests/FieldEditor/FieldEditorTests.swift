@@ -70,7 +70,7 @@ struct FieldEditorTests {
     #expect(edit?.base == Self.order.data?.fields && driver.state.overlay == nil)
   }
 
-  @Test("E opens the document and its fields from the tree")
+  @Test("From the tree, E opens a document and its field editor")
   func tree() {
     var driver = Driver()
     driver.client(.collections(below: .root, ["orders"]), at: 0)
@@ -113,7 +113,7 @@ struct FieldEditorTests {
     #expect(Self.sent(&driver)?.fields["fresh"] == .string("TRUE"))
   }
 
-  @Test("Enter on a value moves to the next row, and after a new field adds another field")
+  @Test("Enter on a value moves to the next row, and after a new field adds another")
   func goingOn() {
     var driver = Self.opened(at: ["count"])
     driver.press("enter ctrl-u")
@@ -357,7 +357,7 @@ struct FieldEditorTests {
     #expect(mutation?.transforms == [FieldTransform(path: FieldPath("count"), operation: operation)])
   }
 
-  @Test("A transform in a new map has a row, and typing a value replaces it")
+  @Test("A transform in a new map has a row, and typing a value replaces the transform")
   func computed() {
     var driver = Self.opened(at: ["count"])
     driver.press("a ctrl-u")

@@ -19,7 +19,7 @@ struct FieldTextTests {
     .array([1, "two", .null]), .vector([0.5, -1]), .map([:]), nested, .map(["$timestamp": "looks like one"]),
   ]
 
-  @Test("Every value reads back from its text in the field editor", arguments: values)
+  @Test("A value's text in the field editor is parsed back to the same value", arguments: values)
   func round(_ value: Value) throws {
     let text = FieldText.text(of: value, in: database)
     #expect(try FieldText.value(text, FieldKind(value), in: database) == value)

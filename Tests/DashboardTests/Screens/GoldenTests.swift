@@ -23,12 +23,12 @@ struct GoldenTests {
   ]
   static let others = Situation.allCases.filter { !laidOut.contains($0) }
 
-  @Test("A layout situation matches its golden screen at every size", arguments: laidOut, sizes)
+  @Test("Each layout situation matches its golden screen at every size", arguments: laidOut, sizes)
   func situation(_ situation: Situation, _ size: Size) throws {
     try check(situation, size)
   }
 
-  @Test("Every other situation matches its golden screen", arguments: others)
+  @Test("Each other situation matches its golden screen", arguments: others)
   func situation(_ situation: Situation) throws { try check(situation, Self.usual) }
 
   @Test("Three situations match their golden screens in plain ASCII", arguments: [Situation.online, .offline, .detail])
@@ -44,7 +44,7 @@ struct GoldenTests {
   }
 
   @Test(
-    "The smallest screens still show the vital signs",
+    "The smallest screens still show the connection state and the pending writes",
     arguments: [Size(width: 24, height: 4), Size(width: 20, height: 3)])
   func smallest(_ size: Size) throws { try check(.offline, size) }
 

@@ -16,7 +16,7 @@ struct LegendTests {
   /// Frames, bars and words' own characters, which mean nothing by themselves.
   private static let drawing = Set("╭╮╰╯─│├┤▁▂▃▄▅▆▇█▏▎▍▌▋▊▉—≥≤")
 
-  @Test("Each sign of the main screens is in the legend of the help", arguments: FilledRoomTests.Main.allCases)
+  @Test("The legend in the help lists every sign of the main screens", arguments: FilledRoomTests.Main.allCases)
   func complete(_ main: FilledRoomTests.Main) {
     let known = Set(SignLegend(.unicode).entries.flatMap { $0.sign + $0.text })
     for size in FilledRoomTests.sizes {
@@ -27,7 +27,7 @@ struct LegendTests {
   }
 
   @Test(
-    "The cursor reaches every sign of the legend", arguments: [(120, 36), (80, 24), (60, 16), (40, 12)])
+    "In the legend the cursor reaches every sign", arguments: [(120, 36), (80, 24), (60, 16), (40, 12)])
   func reachable(_ width: Int, _ height: Int) {
     var driver = Scenario.online.play(Size(width: width, height: height))
     driver.press("?")

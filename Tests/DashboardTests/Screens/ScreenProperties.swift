@@ -27,7 +27,8 @@ struct ScreenProperties {
     TestSize.share(14, of: sizes, from: Situation.allCases.firstIndex(of: situation) ?? 0)
   }
 
-  @Test("Rows fill the screen, and the first shows the vital signs", arguments: Situation.allCases)
+  @Test(
+    "Rows fill the screen; the first shows connection, pending writes and event rate", arguments: Situation.allCases)
   func rows(_ situation: Situation) {
     for size in Self.sizes(of: situation) {
       let state = resized(situation, to: size)
@@ -86,7 +87,7 @@ struct ScreenProperties {
     }
   }
 
-  @Test("Moving the focus changes only titles, gutters, marks of the write and the footer")
+  @Test("Moving the focus changes only titles, gutters, write markers and the footer")
   func focus() {
     let size = Size(width: 120, height: 36)
     var scene = Shop.offline(size, .unicode)

@@ -41,7 +41,7 @@ struct WideScreenTests {
     driver.screen.split(separator: "\n").first { $0.contains(text) }.map(String.init) ?? ""
   }
 
-  @Test("On a wide screen minor fields and map contents get columns too")
+  @Test("A wide screen also has columns for less relevant fields and for map contents")
   func columns() {
     let wide = row(of: "▸ o3", in: opened())
     #expect(wide.contains("EUR") && wide.contains("  {zip 9003}  "), "\(wide)")
@@ -51,7 +51,7 @@ struct WideScreenTests {
     #expect(!row(of: "▸ o3", in: opened(Size(width: 120, height: 36))).contains("EUR"))
   }
 
-  @Test("Change times are shown as ages, and as fixed times on a slow line")
+  @Test("Change times are shown as ages, or as fixed times on a slow terminal connection")
   func times() {
     var documents = Self.orders
     documents[1] = document("orders/o1", at: -130, ["status": "new"])
@@ -117,7 +117,7 @@ struct WideScreenTests {
     #expect(row(of: "+ orders/o9", in: driver).contains("shipTo {city \"Gent\"}"))
   }
 
-  @Test("An empty database lists commands for another terminal, if it is reachable")
+  @Test("An empty database lists commands for other terminals that can reach it")
   func commands() {
     for reach in ["--port 8080", nil] {
       var scene = Scene(size: Self.size)

@@ -16,7 +16,7 @@ struct EditingStateTests {
     return editor
   }
 
-  @Test("An editor with edits is kept while a question is open, and returns only once")
+  @Test("An editor with edits waits while a question is open, and reopens only once")
   func waiting() {
     var editing = EditingState()
     editing.wait(Self.editor("orders/a"))
@@ -43,7 +43,7 @@ struct EditingStateTests {
     #expect(editing.again(over: ["n": 2])?.hasUnsentEdits == true)
   }
 
-  @Test("A field editor handed to $EDITOR returns once, unless its text was changed there")
+  @Test("A field editor opened in $EDITOR reopens once, unless its text was changed there")
   func handedOver() {
     var editing = EditingState()
     editing.handOver(Self.editor("orders/a"))

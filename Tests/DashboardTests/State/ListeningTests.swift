@@ -56,7 +56,7 @@ struct ListeningTests {
     #expect(listening[tag]?.name == "mine")
   }
 
-  @Test("A limited listener's result is kept from its first snapshot until it stops")
+  @Test("A limited listener's result is stored from its first snapshot until it stops")
   func results() {
     var listening = Listening()
     let limited = listening.start(Self.definition("few", limit: 2)).tag

@@ -6,7 +6,7 @@ import Testing
 @testable import Dashboard
 @testable import DashboardModel
 
-@Suite("Screen shape state")
+@Suite("Screen layout state")
 struct ScreenShapeTests {
   private static let size = Size(width: 120, height: 36)
 

@@ -20,7 +20,7 @@ struct ValueMixTests {
   }
 
   @Test(
-    "The wall's value counts match the existing documents after any changes", arguments: 1...6 as ClosedRange<UInt64>)
+    "The wall's counts of field values match the documents after any changes", arguments: 1...6 as ClosedRange<UInt64>)
   func counts(_ seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let listener = ListenerTag(1)
@@ -65,7 +65,7 @@ struct ValueMixTests {
     #expect(mix.shown == nil)
   }
 
-  @Test("The field that changes most is shown until another clearly changes more")
+  @Test("The wall shows the field that changes most until another clearly changes more")
   func chosen() {
     func both(_ number: Int, _ first: Bool, _ second: Bool) -> Document {
       document("orders/o\(number)", ["a": .boolean(first), "b": .boolean(second)])

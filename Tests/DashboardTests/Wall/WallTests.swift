@@ -45,7 +45,7 @@ struct WallTests {
     driver.screen.split(separator: "\n").first { $0.contains(" \(name) ") }.map(String.init) ?? ""
   }
 
-  @Test("Seconds before the start and without a round trip are blank")
+  @Test("The wall's seconds before the start and without a round trip are blank")
   func blanks() throws {
     var (driver, tags) = driver(1)
     driver.client(snapshot(tags[0], [change("c0/a")], count: 7), at: 5)
@@ -63,7 +63,7 @@ struct WallTests {
     #expect(graph("rtt ms").filter { $0 != " " }.count == 1, "\(graph("rtt ms"))")
   }
 
-  @Test("The bars of a row have one scale, whatever the lengths of the names")
+  @Test("The bars in a row share one scale, whatever the lengths of the names")
   func comparableBars() {
     let mix = ValueMix.Shown(
       field: "status",
@@ -96,7 +96,7 @@ struct WallTests {
     #expect(self.row("c1", in: driver).contains("…"), "The second listener has told nothing yet")
   }
 
-  @Test("The wall shows only whole seconds")
+  @Test("The wall shows only seconds that have passed completely")
   func wholeSeconds() {
     var (driver, tags) = driver(1)
     driver.press("M")
@@ -130,7 +130,7 @@ struct WallTests {
     #expect(trips.contains("p50 3"), "\(trips)")
   }
 
-  @Test("Each of 300 listeners is reachable, and sorting keeps the selection")
+  @Test("On the wall, each of 300 listeners is reachable, and sorting keeps the selection")
   func many() {
     var (driver, tags) = driver(300, Size(width: 80, height: 24))
     for (index, tag) in tags.enumerated() where index >= 290 {
@@ -153,7 +153,7 @@ struct WallTests {
     #expect(driver.state.browser.result?.source == .listener(tags[289]))
   }
 
-  @Test("An idle wall requests no ticks, and an active one a tick a second")
+  @Test("An idle wall requests no ticks, and an active wall requests one per second")
   func ticks() {
     var (driver, tags) = driver(1)
     driver.client(snapshot(tags[0], [change("c0/a")], count: 1), at: 1)

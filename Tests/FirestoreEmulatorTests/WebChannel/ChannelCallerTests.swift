@@ -42,7 +42,7 @@ import Testing
     #expect(try heard("Write", writer).contains(#""message":"PERMISSION_DENIED: Missing or insufficient permissions."#))
   }
 
-  @Test("An administrator in the first request remains one for the whole session")
+  @Test("A session opened by an administrator keeps that access for later requests")
   func administrator() throws {
     let message = server.form(0, server.listen("c/a"))
     let sessions = [

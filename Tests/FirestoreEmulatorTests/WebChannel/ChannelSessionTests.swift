@@ -84,7 +84,7 @@ extension [UInt8] {
     #expect(said(&session).hasSuffix("[[5,[5]]]"))
   }
 
-  @Test("A client's messages are applied once and in order, however they arrive")
+  @Test("A client's messages are applied once and in order, whatever order they arrive in")
   func inbox() throws {
     var session = ChannelSession()
     #expect(try numbers(&session, 0, 1) == [0, 1])
@@ -147,7 +147,7 @@ extension [UInt8] {
     #expect(try taken(&session).isLast && session.back == .none)
   }
 
-  @Test("A session ends after an unused minute, and its client's messages keep it open")
+  @Test("A session ends after an unused minute; messages from its client keep it open")
   func expires() throws {
     var session = ChannelSession()
     for _ in 0..<11 { #expect(tick(&session) == .nothing) }

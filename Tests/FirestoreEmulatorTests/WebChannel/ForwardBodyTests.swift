@@ -53,7 +53,7 @@ import Testing
     #expect(throws: RPCStatus.self) { try body(many) }
   }
 
-  @Test("A WebChannel address determines the requested action")
+  @Test("The address of a WebChannel request determines the requested action")
   func wishes() throws {
     #expect(try wish("POST", "RID=1&CVER=22&X-HTTP-Session-Id=gsessionid") == .open(wantsSessionID: true))
     #expect(try wish("POST", "SID=a%3D%3D&RID=2&AID=4") == .send(session: "a=="))

@@ -64,7 +64,7 @@ import Testing
     #expect(server.channels.count == 0)
   }
 
-  @Test("A client that acknowledges nothing is limited and gets the rest once it does")
+  @Test("A client that acknowledges nothing receives limited data, and later the rest")
   func unacknowledged() throws {
     let session = try server.open("Listen", server.form(0, server.listen("c/a")))
     let text = String(repeating: "x", count: 200_000)
@@ -84,7 +84,7 @@ import Testing
     #expect(try channel.sentText().contains("\"9xxx"))
   }
 
-  @Test("Every mutated request gets a response, and nothing is left after a minute")
+  @Test("Every mutated request gets a response, and no session is left after a minute")
   func mutations() throws {
     let seed = UInt64.random(in: .min ... .max)
     var random = SeededGenerator(seed: seed)

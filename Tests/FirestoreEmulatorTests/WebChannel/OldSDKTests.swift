@@ -103,7 +103,7 @@ import Testing
   }
 
   @Test(
-    "A REST transaction with timestamps as messages commits in both versions",
+    "A REST transaction with timestamps as messages commits in both API versions",
     arguments: [
       "v1", "v1beta1",
     ])
@@ -129,7 +129,7 @@ import Testing
     #expect(try post("runQuery", query).status.hasPrefix("400"))
   }
 
-  @Test("A page can read the reason for an unknown channel", arguments: ["v1", "v1beta1", "v1beta2", "admin.v1"])
+  @Test("A page can read the reason why a channel is unknown", arguments: ["v1", "v1beta1", "v1beta2", "admin.v1"])
   func missing(version: String) throws {
     let server = try BrowserFixture(version: version)
     let answer = try server.ask("POST", "Commit", "RID=1", "count=0")

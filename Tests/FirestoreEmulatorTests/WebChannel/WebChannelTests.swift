@@ -22,7 +22,7 @@ import Testing
     return try JSONArrays(try Chunks(Array(try channel.sentText().utf8)).bytes).elements
   }
 
-  @Test("A back channel sends messages in the emulator's order, and then changes")
+  @Test("A back channel sends the first messages in the emulator's order, then changes")
   func listens() throws {
     let opening = try server.ask("POST", "Listen", "RID=1&CVER=22", server.form(0, server.listen("c/a")))
     #expect(opening.status == "200 OK" && opening.body.hasPrefix("60\n[[0,[\"c\",\""))
@@ -87,7 +87,7 @@ import Testing
     #expect(change.isWhole && change.body.contains("new"))
   }
 
-  @Test("Lost messages are resent on the next back channel, and a second one replaces it")
+  @Test("Lost messages are resent on the next back channel; a newer channel replaces it")
   func again() throws {
     let session = try server.open("Listen", server.form(0, server.listen("c/a")))
     let lost = try server.back("Listen", session, after: 0)
@@ -179,7 +179,7 @@ import Testing
     #expect(try Answer(try server.back("Listen", read, after: 0).sentText()).body.contains("documentDelete"))
   }
 
-  @Test("An invalid target ends alone, and an unreadable message ends the stream")
+  @Test("An invalid target ends only itself, and an unreadable message ends the stream")
   func faults() throws {
     let query =
       #"{"database":"\#(database.name)","addTarget":{"targetId":2,"query":{"parent":"\#(database.documentsName)","#

@@ -37,7 +37,7 @@ struct CallConnectionTests {
     #expect(frames[2].headers.first(name: ":path") == "/google.firestore.v1.Firestore/RunQuery")
   }
 
-  @Test("Data written during one turn of the event loop is sent together")
+  @Test("Data written during one event-loop turn is sent together")
   func gathering() throws {
     let peer = try HandmadePeer()
     _ = try peer.frames()
@@ -86,7 +86,7 @@ struct CallConnectionTests {
     #expect(try peer.said().isEmpty)
   }
 
-  @Test("Calls over the peer's limit wait, and those canceled meanwhile never start")
+  @Test("Calls over the peer's limit wait, and calls canceled while waiting never start")
   func streams() throws {
     let peer = try HandmadePeer(settings: [0, 3] + TestFrame.bigEndian(1))
     let calls = try (0..<4).map { _ in try peer.begin() }
@@ -99,7 +99,7 @@ struct CallConnectionTests {
     #expect(try peer.said() == ["settings 0", "headers 5", "data 5"])
   }
 
-  @Test("A request larger than the peer's window waits, and so does its sender")
+  @Test("A request larger than the peer's window waits, and its sender waits too")
   func window() throws {
     let peer = try HandmadePeer(settings: [0, 4] + TestFrame.bigEndian(10))
     let call = try peer.begin(nil)
@@ -116,7 +116,7 @@ struct CallConnectionTests {
     #expect(try call.stream.value.send([1]) == nil)
   }
 
-  @Test("An unread response gets one window at most, and other calls continue")
+  @Test("An unread response receives at most one window, and other calls continue")
   func pressure() throws {
     let peer = try HandmadePeer()
     let slow = try peer.begin()

@@ -234,7 +234,7 @@ import Testing
     #expect(call.outcome == "withoutMessages" && peer.channel.isActive)
   }
 
-  @Test("A caller that stops reading does not count as server silence")
+  @Test("A caller that stops reading is not mistaken for a silent server")
   func slowCaller() throws {
     let peer = try HandmadePeer()
     let call = try peer.begin(timeout: .seconds(300))

@@ -180,7 +180,7 @@ struct CallTests {
   }
 
   @Test(
-    "An unreadable response ends the call as internal and names the server",
+    "An unreadable response fails the call with internal and names the server",
     arguments: [
       .commit, .batchGetDocuments, .runQuery, .runAggregationQuery, .executePipeline, .listCollectionIDs,
       .listDocuments,
@@ -207,7 +207,7 @@ struct CallTests {
     }
   }
 
-  @Test("A commit without a time is an unreadable response")
+  @Test("A commit response without a commit time is unreadable")
   func timelessCommit() async throws {
     try await serve(.commit) { _, _, send in
       try await send.write(Wire.CommitResponse.with { $0.writeResults = [.init()] }.serializedBytes())
@@ -219,7 +219,7 @@ struct CallTests {
     }
   }
 
-  @Test("A listed name without times is a missing document")
+  @Test("A listed document name without times is a missing document")
   func missingDocuments() async throws {
     try await serve(.listDocuments) { _, requests, send in
       for try await request in requests {

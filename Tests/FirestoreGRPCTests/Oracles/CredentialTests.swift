@@ -205,7 +205,7 @@ struct CredentialTests {
     }
   }
 
-  @Test("The metadata server is used if no file is given")
+  @Test("Without a key file the metadata server is used")
   func metadataServer() async throws {
     let server = try await TokenServer(answer: Self.grant)
     let environment = ["GCE_METADATA_HOST": "127.0.0.1:\(server.port)", "HOME": "/nonexistent"]

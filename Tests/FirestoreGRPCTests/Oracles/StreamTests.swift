@@ -20,7 +20,7 @@ struct StreamTests {
     return writer.bytes
   }
 
-  @Test("A watch stream opens, sends pulled requests and delivers events in order")
+  @Test("A watch stream opens, sends requests and delivers events in order")
   func watch() async throws {
     var server = ScriptedServer()
     let (added, document, snapshot) = (
@@ -146,7 +146,7 @@ struct StreamTests {
     }
   }
 
-  @Test("An unreadable message ends the stream as internal")
+  @Test("An unreadable message ends the stream with internal")
   func malformed() async throws {
     var server = ScriptedServer()
     server.handle(.listen) { _, requests, send in
@@ -165,7 +165,7 @@ struct StreamTests {
     }
   }
 
-  @Test("An unexpected write stream response ends the stream as internal")
+  @Test("An unexpected write stream response ends the stream with internal")
   func timelessCommit() async throws {
     var server = ScriptedServer()
     server.handle(.write) { _, requests, send in

@@ -15,7 +15,7 @@ struct ProtoFilesTests {
     }
   }
 
-  @Test("A service's descriptors include every file and type they reference")
+  @Test("A service's descriptors include every file and type that they reference")
   func complete() throws {
     for service in files.services {
       let found = try descriptors(service)

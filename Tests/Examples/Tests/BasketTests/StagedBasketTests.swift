@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Baskets")
 struct StagedBasketTests {
-  @Test("Items added offline on two devices are added up")
+  @Test("Items added offline on two devices are summed")
   func twoDevices() async throws {
     try await TestStage.run { stage in
       let phone = try await stage.client("phone", user: "ada")
