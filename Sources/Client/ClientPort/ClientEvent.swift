@@ -19,7 +19,7 @@ package enum ClientEvent: Sendable {
   case snapshotsMissed(Int, [ListenerTag: ListenerState.Result])
   /// The active faults between the client and its backend, and the one-time faults that have not been injected yet.
   case faults(FaultSettings, waiting: [FaultEvent])
-  /// At a proxy, a client's connection or call began or ended, or a fault was injected.
+  /// A client's connection or call at a proxy began or ended, or the proxy injected a fault.
   case traffic(ProtocolEvent)
   /// The watched program has closed the client.
   case closed

@@ -218,8 +218,8 @@ final class DataKeeper: Sendable {
 ///                          └─ no REASON                                           process that got the lock first
 /// ```
 extension DataKeeper {
-  /// After handing the data over, the maximum time that this process waits for another process to open it. The
-  /// requesting process tries to open the data every 10 ms.
+  /// The maximum time that this process waits, after handing the data over, until another process opens the data. The
+  /// requesting process tries to open it every 10 ms.
   private static let headStart = Duration.milliseconds(500)
   /// The interval between checks for whether another process has the data.
   private static let look = Duration.milliseconds(5)

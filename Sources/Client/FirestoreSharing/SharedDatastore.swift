@@ -112,7 +112,7 @@ package final class SharedDatastore: Datastore {
     }
   }
 
-  /// After a failed call, the maximum time to wait until the keeper detects that the connection has ended. The call may
+  /// The maximum time to wait, after a failed call, until the keeper detects that the connection has ended. The call may
   /// fail before the keeper detects this.
   private static let patience = Duration.seconds(1)
 
