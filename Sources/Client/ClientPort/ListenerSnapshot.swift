@@ -64,7 +64,7 @@ package struct ListenerSnapshot: Sendable {
 package struct SearchUpdate: Sendable {
   /// The matches since the last update, up to the limit.
   package var hits: [Document]
-  /// The total number of documents examined so far.
+  /// The total number of documents examined so far, and the total number of matches so far.
   package var looked: Int
   package var found: Int
   package var isDone: Bool
