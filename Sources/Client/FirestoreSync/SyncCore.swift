@@ -5,9 +5,9 @@ package import FirestoreModel
 package import FirestoreProtocol
 package import FirestoreSQLite
 
-/// The whole state of a client. It is synchronous and deterministic, uses neither tasks nor the network, and gets times
-/// as arguments. Every transition processes an event. After each transition, the caller gets its effects with
-/// `takeEffects` and performs them in that order.
+/// The whole state of a client. It is synchronous and deterministic. It uses neither tasks nor the network, and receives
+/// times as arguments. Every transition processes one event. After each transition, the caller calls `takeEffects` and
+/// performs the transition's effects in order.
 ///
 /// Invariants, cited by number in tests:
 ///

@@ -167,6 +167,9 @@ public final class TestClient: Sendable {
   }
 
   /// Listens to a document. Uses a query on the document's collection that returns only this document.
+  /// - Parameters:
+  ///   - document: a document of `db`.
+  ///   - includeMetadataChanges: whether a change that concerns only metadata causes a snapshot.
   public func listen(
     to document: DocumentReference, includeMetadataChanges: Bool = true, file: String = #fileID, line: Int = #line
   ) async throws -> TestListener {

@@ -28,7 +28,7 @@ package struct WatchChangeAggregator: Sendable {
   /// The last resume token that applied to all targets, and the number of such tokens so far.
   private var shared: (token: ResumeToken?, count: Int) = (nil, 0)
   private var documents: [DocumentKey: Document] = [:]
-  /// The targets that each document message names, in order.
+  /// The targets that each document message names, in order, and the set of all these targets.
   private var mentions: [(key: DocumentKey, target: TargetID)] = []
   private var mentioned: Set<TargetID> = []
   private var mismatches: [TargetID: TargetPurpose] = [:]

@@ -45,7 +45,7 @@ struct WatchTargetState: Sendable {
   var responsesOwed = 0
   /// Whether the last request was for all documents of the target.
   var isWhole = false
-  /// The keys of the added documents. A key is in at most one of the sets of added, modified and removed documents.
+  /// The keys of the added, modified and removed documents. A key is in at most one of these sets.
   private var added: Set<DocumentKey> = []
   private var modified: Set<DocumentKey> = []
   private var removed: Set<DocumentKey> = []

@@ -8,7 +8,7 @@ import FirestoreProtocol
 ///     first ─┬─ in flight ─┬─────── unsent ───────┬─ last        at most `capacity` in flight; the k-th response
 ///          head         sentEnd              entries.count       answers the k-th batch in flight (S4)
 ///
-/// Batches leave at the front. A canceled batch leaves a gap, which is removed as soon as the gap is at the front.
+/// Batches are removed at the front. A canceled batch leaves a gap, which is removed as soon as it is at the front.
 struct PendingWrites: Sendable {
   /// The maximum number of batches in flight (SDK remote_store: MAX_PENDING_WRITES).
   static let capacity = 10

@@ -141,8 +141,8 @@ public final class PersistentCacheIndexManager: Sendable {
 
 /// The definition of a local index, which corresponds to one entry of `firestore.indexes.json`.
 ///
-/// A query uses the whole index if it meets three conditions: it compares the leading fields with `==`, `in` or
-/// `array-contains`, it filters the next field by a range or orders by it, and it then orders by the remaining fields.
+/// A query uses the whole index if three conditions are met. It compares the leading fields with `==`, `in` or
+/// `array-contains`. It filters the next field by a range, or orders by it. It then orders by the remaining fields.
 /// Other queries use as many of the leading fields as they can.
 public struct IndexDefinition: Hashable, Sendable {
   /// The kind of queries for which an index is intended. In the cache, queries of both kinds can use every index.

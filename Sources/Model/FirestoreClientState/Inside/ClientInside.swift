@@ -94,7 +94,7 @@ package struct Lookups: Hashable, Sendable {
   }
 }
 
-/// The clients that share a cache.
+/// The clients that share a cache, and the lease that determines which of them runs the streams.
 package struct CachePeers: Hashable, Sendable {
   package struct Member: Hashable, Sendable {
     /// The client's process id; `nil` if unknown.
