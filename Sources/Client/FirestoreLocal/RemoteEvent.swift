@@ -82,7 +82,7 @@ extension LocalStore {
     }
   }
 
-  /// Stores documents, target memberships and resume tokens in one transaction (S6).
+  /// Stores documents, the document lists of targets, and resume tokens in one transaction (S6).
   ///
   /// A stored document is replaced with an older version only if the backend lost the newer one
   /// (`RemoteEventApplication`). A token is stored if documents changed, if no token is stored yet, or if the stored

@@ -191,7 +191,7 @@ extension [OrderBy] {
 }
 
 extension Bound {
-  /// Whether the document is not before this bound, which must be a start cursor.
+  /// Whether a query that starts at this bound includes the document.
   func admitsFollowing(
     _ fields: StoredFields, of key: DocumentKey, _ orderBy: [OrderBy], _ rules: ComparisonRules
   ) -> Bool {
@@ -199,7 +199,7 @@ extension Bound {
     return isInclusive ? ordering != .descending : ordering == .ascending
   }
 
-  /// Whether the document is not after this bound, which must be an end cursor.
+  /// Whether a query that ends at this bound includes the document.
   func admitsPreceding(
     _ fields: StoredFields, of key: DocumentKey, _ orderBy: [OrderBy], _ rules: ComparisonRules
   ) -> Bool {

@@ -11,9 +11,9 @@ package enum DirectoryUse: String, Hashable, Sendable {
   case shared
 }
 
-/// A directory that this process uses exclusively or shares with other processes. An advisory lock on a file ensures
-/// this, and the file contains the process that holds the lock. The kernel releases the lock when the process ends in
-/// any way, so an old file does not block other processes.
+/// A lock on a directory that this process uses exclusively or shares with other processes. It is an advisory lock on a
+/// file in the directory, and the file contains the id of the process that has the lock. The kernel releases the lock
+/// when the process ends in any way, so an old file does not block other processes.
 ///
 /// Processes that share a directory open the database one after the other (`OpeningLock`). The first process has an
 /// exclusive lock until it calls `share`, so that it can inspect the files while no other process uses them.
@@ -158,8 +158,8 @@ package struct DirectoryLock: ~Copyable {
     return holder(descriptor)
   }
 
-  /// The process that has locked the directory; `nil` if unknown. It is unknown if it has not written its process id,
-  /// as with a child process that inherited the lock.
+  /// The process that has locked the directory; `nil` if unknown. A process is unknown if it has not written its process
+  /// id into the file. An example is a child process that inherited the lock.
   package static func presentHolder(of directory: String) -> Holder? {
     let descriptor = open(absolute(directory) + "/lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }

@@ -8,11 +8,11 @@ package import FirestoreSQLite
 /// slices, the cache may be used and changed.
 ///
 ///     members ─► ages ─► choose ─► retire ─┬─► forget ─► members ─┬─► candidates ─► remove ─► compact ─► done
-///                                          └── no target goes ────┘
+///                                          └─ nothing to forget ──┘
 ///
-/// Every slice is one transaction and leaves the cache consistent. If a run is interrupted, even because the process
-/// ends, it has merely collected less. The results of earlier slices remain valid only until something else changes the
-/// cache. A slice performs pieces of work until its time is over, and can cover several phases.
+/// Every slice is one transaction and leaves the cache consistent. Therefore a run can be interrupted at any time, even
+/// by the end of the process; it has then removed less than planned. The results of earlier slices remain valid only
+/// until something else changes the cache. A slice works until its time is over, and can include several phases.
 package struct GarbageCollectionRun: Sendable {
   enum Phase: Sendable {
     /// Reads which documents belong to targets.

@@ -12,8 +12,8 @@ struct LRUGarbageCollector {
   /// The references that are in memory and not in the database. The caller must have called `settle()` on them.
   let held: DocumentReferences
   /// Pinned targets, and targets whose results other clients of a shared cache read from the cache. The collector keeps
-  /// all documents that match such a target, even documents beyond its limit. Each client may have another user, whose
-  /// pending writes determine which documents are within the limit.
+  /// all documents that match such a target, even documents beyond its limit. The clients may have
+  /// different users, whose pending writes determine which documents are within the limit.
   let shownElsewhere: [Target]
 
   /// Works until the slice's time is over, the run is finished, or the run switches between reading and writing.
@@ -81,8 +81,8 @@ struct LRUGarbageCollector {
     }
   }
 
-  /// Hides the targets to be collected from queries. From then on, the targets only protect their documents, until the
-  /// phase `forget` deletes the entries of their documents.
+  /// Hides from queries the targets that will be collected. These targets still protect their documents until the phase
+  /// `forget` removes the documents from them.
   private func retire(_ run: inout GarbageCollectionRun, after position: TargetID?) throws(StoreError) {
     guard let bound = run.plan.bound else {
       run.phase = .done
@@ -241,7 +241,7 @@ extension TargetCache {
     var target: TargetID
   }
 
-  /// Calls `body` for at most `limit` memberships, in the order of their documents.
+  /// Calls `body` for at most `limit` pairs of a document and a target that contains it, in the order of the documents.
   func scanMembership(
     after position: Membership?, limit: Int, _ body: (Membership) -> Void
   ) throws(StoreError) {
@@ -286,7 +286,7 @@ extension TargetCache {
     Int(try connection.integer("SELECT count(*) FROM target_documents WHERE target = ?", id) ?? 0)
   }
 
-  /// - Returns: the number of removed memberships; at most `limit`.
+  /// - Returns: the number of documents that were removed from the target; at most `limit`.
   func removeMembers(of id: TargetID, limit: Int) throws(StoreError) -> Int {
     try connection.run(
       """

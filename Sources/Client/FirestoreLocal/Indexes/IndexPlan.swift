@@ -200,7 +200,7 @@ private struct KeyBounds {
     }
   }
 
-  /// - Returns: whether the range now implies the condition, except for truncated keys.
+  /// - Returns: whether every key in the range now satisfies the condition. Truncated keys may not.
   mutating func narrow(to filter: FieldFilter, _ kind: FieldIndex.Kind) -> Bool {
     let isDescending = kind == .descending
     let (above, below): (Bool, Bool)

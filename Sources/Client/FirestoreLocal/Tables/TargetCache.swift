@@ -25,7 +25,7 @@ struct TargetCache {
     }
   }
 
-  /// Reads every target and checks its documents. Takes O(memberships) time.
+  /// Reads every target and checks its document list. Takes time linear in the length of all lists.
   func verify() throws(StoreError) {
     try connection.forEachRow(
       """
@@ -82,7 +82,7 @@ struct TargetCache {
       """, data.id, data.target.canonicalID, target, data.sequenceNumber, version, limboFree, token, checksum)
   }
 
-  /// Removes a target and its memberships.
+  /// Removes a target and its document list.
   func remove(_ id: TargetID) throws(StoreError) {
     try connection.run("DELETE FROM targets WHERE id = ?", id)
     try removeMembers(of: id)
@@ -119,7 +119,7 @@ struct TargetCache {
   }
 
   /// The target's documents, in ascending order.
-  /// - Throws: `corrupt` if the memberships were altered on disk.
+  /// - Throws: `corrupt` if the document list was altered on disk.
   func members(of id: TargetID) throws(StoreError) -> [DocumentNumber] {
     var digest = MemberDigest()
     let numbers = try connection.all("SELECT document FROM target_documents WHERE target = ? ORDER BY document", id) {
@@ -204,7 +204,7 @@ extension TargetCache {
       "UPDATE targets SET members = (members | ?1) - (members & ?1) WHERE id = ?2", digest.value, id)
   }
 
-  /// Checks the documents of every target. Takes O(memberships) time.
+  /// Checks the document list of every target. Takes time linear in the length of all lists.
   func checkMembers() throws(StoreError) {
     let digests = try memberDigests()
     try connection.forEachRow("SELECT id, members FROM targets WHERE members NOT NULL") { row throws(StoreError) in
@@ -227,7 +227,7 @@ extension TargetCache {
 
 extension CacheDatabase {
   /// Calls `body` with the rows of a target's documents, in ascending order.
-  /// - Throws: `corrupt`, after the last row, if the memberships were altered on disk.
+  /// - Throws: `corrupt`, after the last row, if the document list was altered on disk.
   func scanMembers(
     of id: TargetID, _ body: (DocumentRow) throws(StoreError) -> Void
   ) throws(StoreError) {

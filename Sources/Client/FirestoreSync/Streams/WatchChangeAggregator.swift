@@ -56,8 +56,8 @@ package struct WatchChangeAggregator: Sendable {
     position.left.insert(id)
   }
 
-  /// Includes a target that follows the stream in the next event with a position, because a new view waits for the
-  /// position.
+  /// Adds a target to the next event that has a position, although the target follows the stream. The reason is that a
+  /// new view waits for the position.
   mutating func name(_ id: TargetID) { if states[id] != nil { named.insert(id) } }
 
   /// Removes a target that the backend ended with an error. No more responses for the target are expected.
