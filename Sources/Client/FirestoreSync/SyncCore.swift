@@ -16,7 +16,8 @@ package import FirestoreSQLite
 /// - **S3** A write's acknowledgement or rejection is signaled before any snapshot that contains its result.
 /// - **S4** Batches are sent in batch-id order; the k-th response answers the k-th unacknowledged batch.
 /// - **S5** A target's "responses owed" counter changes in the same step in which the request is handed out.
-/// - **S6** A resume token is committed in the same transaction as the documents it covers; versions never decrease.
+/// - **S6** A resume token is committed in the same transaction as the documents it covers. A document's version decreases
+///   only if the backend has lost the newer version.
 /// - **S7** The online state changes views and listeners in one step.
 /// - **S8** Nothing from an old stream epoch or a canceled timer is applied.
 /// - **S9** A local document always equals its overlay applied to the remote document.

@@ -171,8 +171,8 @@ extension Query {
 extension Query {
   /// Reads the query's result once.
   ///
-  /// While offline, the sources `default` and `cache` return the cached documents, even if there are none, and set
-  /// `metadata.isFromCache`. The source `server` throws `unavailable`.
+  /// While offline, the sources `default` and `cache` return the cached documents, even if no document is cached, and
+  /// set `metadata.isFromCache`. The source `server` throws `unavailable`.
   public func getDocuments(source: FirestoreSource = .default) async throws -> QuerySnapshot {
     try await read(source)
   }
