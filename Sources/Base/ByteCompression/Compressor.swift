@@ -20,7 +20,7 @@ package enum CompressionFormat: String, CaseIterable, Codable, Sendable {
     }
   }
 
-  /// The number of leading bytes that identify a file's format.
+  /// The number of bytes at the start of a file that identify its format.
   package static let magicLength = 4
 
   /// Detects the format from the first bytes of a file; `nil` for an unsupported format.
@@ -29,7 +29,7 @@ package enum CompressionFormat: String, CaseIterable, Codable, Sendable {
     self = format
   }
 
-  /// Detects the format from a file name's extension; `nil` for other extensions.
+  /// Detects the format from the extension of a file name; `nil` for other extensions.
   package init?(fileName: String) {
     let name = fileName.lowercased()
     guard let format = Self.allCases.first(where: { name.hasSuffix($0.fileExtension) }) else { return nil }
@@ -44,7 +44,7 @@ package struct CompressionError: Error, Hashable, Sendable {
     case damaged
     /// The input ends too early.
     case truncated
-    /// The input needs more memory to decompress than is allowed.
+    /// Decompressing the input needs more memory than is allowed.
     case tooLarge
     /// There is not enough memory.
     case failed
@@ -63,14 +63,14 @@ package struct CompressionError: Error, Hashable, Sendable {
   }
 }
 
-/// Compresses bytes piece by piece into one gzip member or zstd frame. The output contains no time and no file name, so
-/// it depends only on the input.
+/// Compresses bytes piece by piece into one gzip member or zstd frame. The output contains no timestamp and no file
+/// name, so it depends only on the input.
 package final class Compressor {
   private static let outputSize = 64 * 1024
 
   private let encoder: any ByteEncoder
 
-  /// Creates a compressor with the default level of the format's command-line tool.
+  /// Creates a compressor with the default compression level of the format's command-line tool.
   /// - Throws: `failed`.
   package init(_ format: CompressionFormat) throws(CompressionError) {
     encoder =
@@ -81,7 +81,7 @@ package final class Compressor {
   }
 
   /// - Parameter isLast: whether these are the last bytes. All remaining output is then returned.
-  /// - Returns: compressed bytes that can be written.
+  /// - Returns: the compressed bytes that are available so far.
   /// - Throws: `failed`.
   package func compress(_ bytes: [UInt8], isLast: Bool = false) throws(CompressionError) -> [UInt8] {
     var compressed: [UInt8] = []
@@ -107,19 +107,20 @@ package final class Compressor {
 /// A format's encoder.
 protocol ByteEncoder: AnyObject {
   /// Reads as much input and writes as much output as the two buffers allow.
-  /// - Returns: the numbers of bytes read and written, and whether the step is complete: all input was read and, for
-  ///   the last input, all output was written.
+  /// - Returns: the numbers of bytes read and written, and whether the step is complete. A step is complete when all
+  ///   input was read; for the last input, all output must also have been written.
   func step(
     _ input: UnsafeBufferPointer<UInt8>, _ output: UnsafeMutableBufferPointer<UInt8>, isLast: Bool
   ) throws(CompressionError) -> (step: CodingStep, isDone: Bool)
 }
 
-/// Decompresses bytes piece by piece. Buffers unread input. Reads all members or frames of a file.
+/// Decompresses bytes piece by piece. Input that was not read yet is buffered. Reads all gzip members or zstd frames in
+/// a file.
 package final class Decompressor {
   package let format: CompressionFormat
   private let decoder: any ByteDecoder
   private var input: [UInt8] = []
-  /// The number of bytes at the start of `input` that the decoder has read.
+  /// The number of bytes at the start of `input` that the decoder has already read.
   private var start = 0
   /// The number of compressed bytes that the decoder has read in total.
   package private(set) var consumed = 0
@@ -179,9 +180,9 @@ struct CodingStep {
 
 /// A format's decoder.
 protocol ByteDecoder: AnyObject {
-  /// Whether the input may end here.
+  /// Whether the input is complete if it ends here.
   var isComplete: Bool { get }
-  /// Whether the decoder may produce output without more input.
+  /// Whether the decoder may produce more output without more input.
   var mayHoldOutput: Bool { get }
   /// Reads as much input and writes as much output as the two buffers allow.
   func step(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CCompression
 
-/// zlib's state, which must stay at the address where it was initialized.
+/// Decodes gzip. zlib's state must stay at the address where it was initialized.
 final class GzipDecoder: ByteDecoder {
   private let stream: UnsafeMutablePointer<z_stream>
   private(set) var isComplete = false

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CCompression
 
-/// The library's decoder, with the memory limit of the command `zstd`: windows of 128 MiB.
+/// Decodes zstd with the same memory limit as the command `zstd`: windows of at most 128 MiB.
 final class ZstdDecoder: ByteDecoder {
   private let context: OpaquePointer
   private(set) var isComplete = false

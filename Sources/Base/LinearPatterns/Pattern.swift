@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A regular expression that matches in time linear in the text, for every pattern. It follows all possible matches
-/// simultaneously (Thompson, "Regular Expression Search Algorithm", 1968). The standard library instead tries the
-/// possible matches one after the other. On a line of thirty letters, `(a+)+$` then takes minutes and cannot be
-/// stopped.
+/// A regular expression that, for every pattern, matches in time linear in the length of the text. It follows all
+/// possible matches simultaneously (Thompson, "Regular Expression Search Algorithm", 1968). In contrast, the standard
+/// library tries the possible matches one after the other. For the pattern `(a+)+$`, a line of thirty letters then
+/// takes minutes and cannot be interrupted.
 ///
-/// Supports `.` `[a-z]` `\d` `\w` `\s` `\b` `^` `$` `( | )` `* + ? {2,3}`; no lookaround and no back-references.
+/// Supports `.` `[a-z]` `\d` `\w` `\s` `\b` `^` `$` `( | )` `* + ? {2,3}`. Does not support lookaround and
+/// back-references.
 package struct Pattern: Hashable, Sendable {
   enum Step: Hashable, Sendable {
     case scalar(ScalarSet)
-    /// Continues at both steps, preferring the first.
+    /// Continues at both steps, and prefers the first.
     case fork(Int, Int)
     case jump(Int)
     case assertion(Assertion)
-    /// Records the position as a bound of a group: slot 2n for the start of group n, and the next slot for its end.
+    /// Stores the position as a bound of a group. Group n starts at slot 2n and ends at slot 2n + 1.
     case save(Int)
     case end
   }
@@ -21,16 +22,16 @@ package struct Pattern: Hashable, Sendable {
   enum Assertion: Hashable, Sendable { case start, end, lineStart, lineEnd, wordBoundary, noWordBoundary }
 
   let program: [Step]
-  /// The names of the groups by number, without the whole match.
+  /// The names of the groups, indexed by group number; does not include the whole match.
   let groups: [String?]
   let dialect: PatternDialect
 
-  /// Parses a search pattern. It ignores case unless it contains a capital letter.
-  /// - Throws: `PatternError` with the reason why it is invalid, and the position.
+  /// Parses a pattern that a user searches for. It ignores case unless it contains a capital letter.
+  /// - Throws: `PatternError` with the reason why the pattern is invalid, and the position.
   package init(_ text: String) throws(PatternError) { try self.init(text, .search) }
 
   /// Parses a pattern in RE2 syntax. Supports the general categories of Unicode, but not its scripts.
-  /// - Throws: `PatternError` with the reason why it is invalid, and the position.
+  /// - Throws: `PatternError` with the reason why the pattern is invalid, and the position.
   package init(re2 text: String) throws(PatternError) { try self.init(text, .re2) }
 
   private init(_ text: String, _ dialect: PatternDialect) throws(PatternError) {
@@ -50,23 +51,23 @@ package struct Pattern: Hashable, Sendable {
     dialect = .search
   }
 
-  /// The maximum number of steps for one character.
+  /// The maximum number of steps that are needed for one character.
   package var stepCount: Int { program.count }
 
-  /// Whether the pattern matches within the first few thousand characters of a text.
+  /// Whether the pattern matches anywhere in the first few thousand characters of a text.
   package func matches(_ text: String) -> Bool {
     var run = PatternRun(self, Array(text.unicodeScalars.prefix(PatternRun.longestText)))
     return run.matches()
   }
 
   /// Whether the pattern matches a whole text of any length.
-  /// - Parameter isOver: whether the caller no longer needs the result; false is then returned.
+  /// - Parameter isOver: returns whether the caller no longer needs the result. If so, the function returns false.
   package func matchesWhole(_ text: String, unless isOver: () -> Bool = { false }) -> Bool {
     var run = PatternRun(self, Array(text.unicodeScalars))
     return run.matchesWhole(unless: isOver)
   }
 
-  /// The ranges of the nonempty matches from left to right, each as long as possible.
+  /// The ranges of the nonempty matches from left to right. Each match is as long as possible.
   package func ranges(in text: [Unicode.Scalar]) -> [Range<Int>] {
     var run = PatternRun(self, text)
     return run.ranges()
@@ -75,12 +76,14 @@ package struct Pattern: Hashable, Sendable {
 
 /// The syntax of a pattern.
 enum PatternDialect: Hashable, Sendable {
-  /// The syntax for user searches: case matters if the pattern has a capital letter, and `.` is any character.
+  /// The syntax for user searches: case matters if the pattern contains a capital letter, and `.` matches any
+  /// character.
   case search
   /// The syntax of RE2.
   case re2
 
-  /// The maximum number of steps in a pattern. Each character can cost this many comparisons.
+  /// The maximum number of steps in a pattern. For each character of a text, up to this number of comparisons is
+  /// needed.
   var mostSteps: Int { self == .search ? 256 : 10_000 }
   var mostRepeats: Int { self == .search ? 100 : 1000 }
   /// The maximum nesting of groups.
@@ -99,7 +102,7 @@ enum PatternDialect: Hashable, Sendable {
 
 extension Pattern {
   /// Whether the pattern matches anywhere in a text of any length.
-  /// - Parameter isOver: whether the caller no longer needs the result; false is then returned.
+  /// - Parameter isOver: returns whether the caller no longer needs the result. If so, the function returns false.
   package func matchesSomewhere(_ text: String, unless isOver: () -> Bool = { false }) -> Bool {
     var run = PatternRun(self, Array(text.unicodeScalars))
     return run.matches(unless: isOver)
@@ -108,8 +111,8 @@ extension Pattern {
   /// The matched parts of a text, from left to right. After an empty match, the search continues one character later.
   /// - Parameters:
   ///   - most: the maximum number of matches.
-  ///   - work: the number of steps allowed; the steps taken are subtracted.
-  ///   - isOver: whether the caller no longer needs the matches; then `work` becomes zero.
+  ///   - work: the number of allowed steps. The steps that were needed are subtracted.
+  ///   - isOver: returns whether the caller no longer needs the matches. If so, `work` becomes zero.
   package func matches(
     in text: String, most: Int, work: inout Int, unless isOver: @escaping () -> Bool = { false }
   ) throws(EditFailure) -> [String] {
@@ -134,11 +137,11 @@ package struct PatternError: Error, Hashable, Sendable {
   package var text: String { "column \(column): \(reason)" }
 }
 
-/// Compiles the syntax tree to steps.
+/// Compiles the syntax tree of a pattern to steps.
 struct PatternCompiler {
   private let longest: Int
   private(set) var program: [Pattern.Step] = []
-  /// The number of added nodes. It is limited too, since a repeated empty group adds no steps.
+  /// The number of nodes added so far. It is also limited, because a repeated empty group adds nodes but no steps.
   private var additions = 0
 
   init(_ dialect: PatternDialect) { longest = dialect.mostSteps }
@@ -204,7 +207,7 @@ struct PatternCompiler {
     for fork in forks { program[fork] = isLazy ? .fork(program.count, fork + 1) : .fork(fork + 1, program.count) }
   }
 
-  /// - Returns: the position of the fork; its targets are set later.
+  /// - Returns: the position of the fork. Its targets are set later.
   private mutating func appendFork() throws(PatternError) -> Int {
     try append(.fork(0, 0))
     return program.count - 1

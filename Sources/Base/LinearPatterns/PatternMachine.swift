@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Finds matches and the parts that their groups captured (Pike's virtual machine). If several matches start at one
-/// position, the result is the match that trying alternatives from left to right would find first.
+/// position, returns the match that a backtracking search would find first, which tries alternatives from left to
+/// right.
 struct PatternMachine {
   private struct Thread {
     var step: Int
-    /// The bounds of the whole match and of the groups; -1 for none.
+    /// The bounds of the whole match and of its groups; -1 for groups without a match.
     var bounds: [Int]
   }
 
@@ -13,15 +14,15 @@ struct PatternMachine {
   private let dialect: PatternDialect
   private let slots: Int
   let text: [Unicode.Scalar]
-  /// The last round that reached each step.
+  /// The last round in which each step was reached.
   private var seen: [Int]
   private var round = 0
-  /// The number of steps still allowed.
+  /// The number of steps that are still allowed.
   private(set) var work: Int
   private let isOver: () -> Bool
 
-  /// - Parameter isOver: whether the caller no longer needs a match; checked from time to time. If so, `work` becomes
-  ///   zero.
+  /// - Parameter isOver: returns whether the caller no longer needs a match. It is called from time to time. If it
+  ///   returns true, `work` becomes zero.
   init(_ pattern: Pattern, _ text: [Unicode.Scalar], work: Int, isOver: @escaping () -> Bool = { false }) {
     program = pattern.program
     dialect = pattern.dialect
@@ -33,8 +34,8 @@ struct PatternMachine {
   }
 
   /// The leftmost match that starts at or after a position.
-  /// - Returns: the bounds of the whole match and of its groups, -1 for groups that did not participate; `nil` if there
-  ///   is no match or no `work` is left.
+  /// - Returns: the bounds of the whole match and of its groups; -1 for groups without a match. `nil` if there is no
+  ///   match, or if all `work` is used.
   mutating func match(from start: Int) -> [Int]? {
     var threads: [Thread] = []
     var found: [Int]?
@@ -67,7 +68,7 @@ struct PatternMachine {
     return found
   }
 
-  /// Follows all steps that consume no scalar, those with higher priority first.
+  /// Adds the thread at all steps that it reaches without consuming a scalar. Steps with higher priority come first.
   private mutating func add(_ thread: Thread, at place: Int, to list: inout [Thread]) {
     var pending = [thread]
     while let thread = pending.popLast() {
@@ -94,16 +95,16 @@ struct PatternMachine {
 }
 
 extension Pattern {
-  /// The reason why a text was not changed or split.
+  /// The reason why replacing or splitting a text failed.
   package enum EditFailure: Error, Hashable, Sendable {
-    /// The replacement names a group that the pattern does not have.
+    /// The replacement refers to a group that the pattern does not have.
     case unknownGroup
-    /// The edit would take more steps than allowed.
+    /// The edit would need more steps than allowed.
     case tooMuchWork
   }
 
-  /// The parts of a text between matches, without empty parts at its end.
-  /// - Parameter work: the number of steps allowed; the steps taken are subtracted.
+  /// The parts of a text between matches. Empty parts at the end are omitted.
+  /// - Parameter work: the number of allowed steps. The steps that were needed are subtracted.
   package func split(_ text: String, work: inout Int) throws(EditFailure) -> [String] {
     var machine = PatternMachine(self, Array(text.unicodeScalars), work: work)
     var parts: [String] = []
@@ -120,7 +121,7 @@ extension Pattern {
 
   /// Replaces every match in a text. In the replacement, `$1` and `${name}` insert the text of a group, and a backslash
   /// escapes the next character.
-  /// - Parameter work: the number of steps allowed; the steps taken are subtracted.
+  /// - Parameter work: the number of allowed steps. The steps that were needed are subtracted.
   package func replacing(in text: String, with replacement: String, work: inout Int) throws(EditFailure) -> String {
     let template = try template(replacement)
     var machine = PatternMachine(self, Array(text.unicodeScalars), work: work)
@@ -222,19 +223,19 @@ extension Pattern {
   }
 }
 
-/// One pass of a pattern over a text. Contains the reached steps, each with the start position of its run.
+/// One pass of a pattern over a text. For each step that was reached, stores where the run that reached it began.
 struct PatternRun {
-  /// The number of characters after which a longer text is not searched; no row shows more.
+  /// The maximum number of characters that are searched. No row on the screen shows more.
   static let longestText = 4000
-  /// The maximum number of matches in one row; no row has space for more.
+  /// The maximum number of matches in one row. No row on the screen has space for more.
   private static let mostRanges = 64
-  /// The number of characters between two checks whether the caller is still waiting.
+  /// The number of characters after which `isOver` is called again.
   static let stride = 64
 
   private let program: [Pattern.Step]
   private let dialect: PatternDialect
   private let text: [Unicode.Scalar]
-  /// The start position of the run that has reached each step; `nil` for none.
+  /// The start positions of the runs that have reached the steps, one for each step; `nil` if the step was not reached.
   private var begins: [Int?]
   private var reached: [Int] = []
   private var pending: [Int] = []
@@ -246,7 +247,8 @@ struct PatternRun {
     begins = Array(repeating: nil, count: program.count)
   }
 
-  /// - Parameter isOver: checked from time to time; if it is true, the result is false.
+  /// - Parameter isOver: returns whether the caller no longer needs the result. It is called from time to time. If it
+  ///   returns true, the result is false.
   mutating func matches(unless isOver: () -> Bool = { false }) -> Bool {
     for place in 0...text.count {
       if place % Self.stride == 0, isOver() { return false }
@@ -258,7 +260,8 @@ struct PatternRun {
   }
 
   /// Whether the whole text is one match.
-  /// - Parameter isOver: checked from time to time; if it is true, the result is false.
+  /// - Parameter isOver: returns whether the caller no longer needs the result. It is called from time to time. If it
+  ///   returns true, the result is false.
   mutating func matchesWhole(unless isOver: () -> Bool = { false }) -> Bool {
     reach(0, from: 0, at: 0)
     for place in text.indices {
@@ -280,7 +283,7 @@ struct PatternRun {
     return ranges
   }
 
-  /// The leftmost match that starts at or after a position, as long as possible.
+  /// The leftmost match that starts at or after a position. The match is as long as possible.
   private mutating func first(from start: Int) -> Range<Int>? {
     clear()
     var found: Range<Int>?
@@ -299,7 +302,7 @@ struct PatternRun {
   }
 
   /// Consumes the scalar at a position.
-  /// - Parameter latest: the latest start of runs that continue; later runs are dropped.
+  /// - Parameter latest: the latest start position of the runs to continue. Runs that started later are dropped.
   private mutating func advance(over place: Int, upTo latest: Int? = nil) {
     let before = reached.map { ($0, begins[$0] ?? place) }
     clear()
@@ -311,8 +314,8 @@ struct PatternRun {
     }
   }
 
-  /// Marks a step as reached, and all following steps that consume no scalar. If two runs reach a step, the one that
-  /// started first counts.
+  /// Marks a step as reached, and also all following steps that can be reached without consuming a scalar. If two runs
+  /// reach a step, only the run that started first counts.
   private mutating func reach(_ first: Int, from begin: Int, at place: Int) {
     pending.append(first)
     while let step = pending.popLast() {

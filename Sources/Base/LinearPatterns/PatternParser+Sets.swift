@@ -33,7 +33,7 @@ extension PatternParser {
     return nodes
   }
 
-  /// Reads a category, `L` or `{Lu}`, after `\p`.
+  /// Reads a Unicode category, such as `L` or `{Lu}`, after `\p`.
   private mutating func category(isNegated: Bool, from start: Int) throws(PatternError) -> ScalarCategory {
     var name = ""
     var isNegated = isNegated
@@ -63,7 +63,7 @@ extension PatternParser {
     }
   }
 
-  /// The character for a letter after a backslash.
+  /// The character that a letter after a backslash represents.
   private mutating func plain(_ scalar: Unicode.Scalar, column: Int) throws(PatternError) -> Unicode.Scalar {
     switch scalar {
     case "t": return "\t"
@@ -84,7 +84,7 @@ extension PatternParser {
     }
   }
 
-  /// Reads a number, `7F` or `{10FFFF}`, after `\x`.
+  /// Reads a hexadecimal number, such as `7F` or `{10FFFF}`, after `\x`.
   private mutating func hexadecimal(column: Int) throws(PatternError) -> Unicode.Scalar {
     var digits = ""
     let isBraced = take("{")
@@ -98,7 +98,8 @@ extension PatternParser {
     return scalar
   }
 
-  /// Reads up to three digits; the caller has read the first. A single digit other than 0 would be a back-reference.
+  /// Reads an octal number of up to three digits. The caller has read the first digit. A single digit other than 0
+  /// would be a back-reference.
   private mutating func octal(_ first: Unicode.Scalar) -> Unicode.Scalar {
     var value = first.value - 0x30
     for _ in 0..<2 {
@@ -109,7 +110,7 @@ extension PatternParser {
     return Unicode.Scalar(value) ?? "\0"
   }
 
-  /// Adds the letters of the other case to a class if case does not matter.
+  /// Adds the letters of the other case to a character class if case does not matter.
   private func cased(_ ranges: [ClosedRange<UInt32>]) -> [ClosedRange<UInt32>] {
     dialect == .search || flags.isExact ? ranges : ScalarSet.folded(ascii: ranges)
   }
@@ -158,7 +159,7 @@ extension PatternParser {
     return set
   }
 
-  /// Reads `[:alpha:]` after its first bracket. Returns `nil`, and consumes nothing, if no `:]` follows.
+  /// Reads a class such as `[:alpha:]` after its first bracket. If no `:]` follows, returns `nil` and consumes nothing.
   private mutating func namedClass(from start: Int) throws(PatternError) -> [ClosedRange<UInt32>]? {
     let rest = characters[(position + 1)...]
     guard let end = rest.indices.dropLast().first(where: { rest[$0] == ":" && rest[$0 + 1] == "]" }) else { return nil }

@@ -7,7 +7,8 @@ struct PatternParser {
     case assertion(Pattern.Assertion)
     case sequence([Node])
     case choice([Node])
-    /// Repeats a node at most `most` times; `nil` for no limit. A lazy repetition matches as few times as possible.
+    /// Repeats a node between `least` and `most` times; if `most` is `nil`, there is no maximum. A lazy repetition
+    /// matches as few times as possible.
     case repeated(Node, least: Int, most: Int?, isLazy: Bool)
     case group(Node, number: Int)
   }
@@ -16,9 +17,9 @@ struct PatternParser {
   struct Flags {
     /// Whether case matters.
     var isExact = true
-    /// Whether `.` matches line breaks too.
+    /// Whether `.` also matches line breaks.
     var dotTakesAll = false
-    /// Whether `^` and `$` match at line breaks too.
+    /// Whether `^` and `$` also match at line breaks.
     var hasLines = false
     /// Whether `*` matches as little as possible, and `*?` as much as possible.
     var isLazy = false
@@ -46,7 +47,7 @@ struct PatternParser {
     return node
   }
 
-  /// Whether there is a literal capital letter. Letters after a backslash do not count.
+  /// Whether the pattern contains a capital letter as literal text. Letters after a backslash do not count.
   private static func hasCapital(_ characters: [Unicode.Scalar]) -> Bool {
     var isEscaped = false
     for character in characters {
@@ -97,7 +98,7 @@ struct PatternParser {
     return .sequence(nodes)
   }
 
-  /// - Parameter isFirst: whether there is nothing before the quantifier.
+  /// - Parameter isFirst: whether there is nothing before the quantifier that it could repeat.
   private mutating func quantifier(isFirst: Bool) throws(PatternError) -> (Int, Int?, Bool)? {
     var range: (Int, Int?)
     if take("*") {
@@ -121,7 +122,7 @@ struct PatternParser {
     return (range.0, range.1, isLazy)
   }
 
-  /// Reads counts, `{2}`, `{2,}` or `{2,3}`; `nil` for a literal brace.
+  /// Reads repetition counts such as `{2}`, `{2,}` or `{2,3}`; `nil` if the brace is literal text.
   private mutating func counts() throws(PatternError) -> (Int, Int?)? {
     let start = position
     position += 1
@@ -149,7 +150,7 @@ struct PatternParser {
     return Int(characters[start..<position].map(String.init).joined())
   }
 
-  /// - Returns: several nodes for a quotation, of which a following quantifier repeats only the last one; none for
+  /// - Returns: several nodes for quoted text; a following quantifier repeats only the last of them. No nodes for
   ///   flags.
   private mutating func atoms() throws(PatternError) -> [Node] {
     let start = position
@@ -194,7 +195,7 @@ struct PatternParser {
     return number.map { .group(node, number: $0) } ?? node
   }
 
-  /// Reads a name, `P<name>` or `<name>`, after the question mark.
+  /// Reads a group name, such as `P<name>` or `<name>`, after the question mark.
   private mutating func groupName(from start: Int) throws(PatternError) -> String? {
     let before = position
     _ = take("P")
@@ -211,8 +212,8 @@ struct PatternParser {
     return name
   }
 
-  /// Reads `i`, `m`, `s`, `U` and `-` up to the colon or the parenthesis.
-  /// - Returns: whether a parenthesis followed. The flags then apply to the rest of the enclosing group.
+  /// Reads the flags `i`, `m`, `s`, `U` and `-` up to the colon or the parenthesis.
+  /// - Returns: whether a parenthesis followed. In that case, the flags apply to the rest of the enclosing group.
   private mutating func flagsEndGroup(from start: Int) throws(PatternError) -> Bool {
     var (isOn, isEmpty) = (true, false)
     while let scalar = next {
@@ -235,7 +236,7 @@ struct PatternParser {
 }
 
 extension PatternParser.Node {
-  /// Whether no part is repeated more than `most` times. The counts of nested repeats are multiplied.
+  /// Whether no part is repeated more than `most` times. The counts of nested repetitions are multiplied.
   func repeats(atMost most: Int) -> Bool {
     switch self {
     case .scalar, .assertion: return true
@@ -248,7 +249,7 @@ extension PatternParser.Node {
     }
   }
 
-  /// Whether the node can match the empty text; conditions on the position count as met.
+  /// Whether the node can match the empty text. Conditions on the position, such as `^`, count as met.
   var canBeEmpty: Bool {
     switch self {
     case .scalar: false

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The scalars that one step accepts.
+/// The Unicode scalars that one step accepts.
 struct ScalarSet: Hashable, Sendable {
   var ranges: [ClosedRange<UInt32>]
-  /// The general categories of Unicode that also belong to the set.
+  /// The general categories of Unicode whose scalars also belong to the set.
   var categories: [ScalarCategory] = []
   var isNegated = false
   var isExact = true
@@ -23,7 +23,7 @@ struct ScalarSet: Hashable, Sendable {
   /// ASCII letters and digits, the underscore, and U+00C0 to U+1FFF.
   static let words: [ClosedRange<UInt32>] = [0x30...0x39, 0x41...0x5A, 0x5F...0x5F, 0x61...0x7A, 0xC0...0x1FFF]
 
-  /// All scalars outside of the ranges.
+  /// All scalars that are not in the ranges.
   static func complement(_ ranges: [ClosedRange<UInt32>]) -> [ClosedRange<UInt32>] {
     var result: [ClosedRange<UInt32>] = []
     var next: UInt32 = 0
@@ -35,7 +35,7 @@ struct ScalarSet: Hashable, Sendable {
     return result
   }
 
-  /// ASCII ranges, with all scalars that differ from them only in case.
+  /// ASCII ranges, extended by all scalars that differ from theirs only in case.
   static func folded(ascii ranges: [ClosedRange<UInt32>]) -> [ClosedRange<UInt32>] {
     let set = ScalarSet(ranges, isExact: false)
     let others = (Array(0x41...0x5A) + Array(0x61...0x7A) + [0x17F, 0x212A]).filter { value in
@@ -55,20 +55,20 @@ struct ScalarSet: Hashable, Sendable {
   private func has(_ value: UInt32) -> Bool { ranges.contains { $0.contains(value) } }
 }
 
-/// The scalars of a general category of Unicode, or all others.
+/// The scalars in a general category of Unicode, or all scalars that are not in it.
 struct ScalarCategory: Hashable, Sendable {
   /// The name, such as `L` or `Lu`.
   let name: String
   let isNegated: Bool
 
-  /// - Returns: `nil` for an unknown name.
+  /// - Returns: `nil` if there is no category with this name.
   init?(_ name: String, isNegated: Bool) {
     guard name == "Any" || Self.names.contains(where: { $0.hasPrefix(name) && !name.isEmpty }) else { return nil }
     self.name = name
     self.isNegated = isNegated
   }
 
-  /// - Parameter others: the same letter in other cases; it is enough if one of them is in the category.
+  /// - Parameter others: the same letter in other cases. It is sufficient if one of them is in the category.
   func contains(_ scalar: Unicode.Scalar, or others: [Unicode.Scalar] = []) -> Bool {
     (name == "Any" || has(scalar) || others.contains(where: has)) != isNegated
   }
@@ -133,7 +133,7 @@ enum LetterCase {
   }
 
   /// Families of more than two scalars (CaseFolding.txt): k K K, s S ſ, µ Μ μ, å Å Å, Ǆ ǅ ǆ and so on. Also ß ẞ,
-  /// because Swift's capital of ß is two letters.
+  /// because Swift's uppercase form of ß is two letters.
   private static let families: [[UInt32]] = [
     [0x4B, 0x6B, 0x212A], [0x53, 0x73, 0x17F], [0xB5, 0x39C, 0x3BC], [0xC5, 0xE5, 0x212B], [0xDF, 0x1E9E],
     [0x1C4, 0x1C5, 0x1C6], [0x1C7, 0x1C8, 0x1C9], [0x1CA, 0x1CB, 0x1CC], [0x1F1, 0x1F2, 0x1F3],

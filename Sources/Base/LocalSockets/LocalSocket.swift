@@ -3,7 +3,8 @@ import Glibc
 
 /// A Unix-domain socket in a directory, for the processes of one user (mode 0600).
 ///
-/// A socket address has space for 107 bytes. A longer path is accessed through a descriptor of the directory.
+/// A socket address can contain a path of at most 107 bytes. A longer path is accessed through a descriptor of the
+/// directory.
 package final class LocalSocket: Sendable {
   package let path: String
   private let name: String
@@ -26,7 +27,7 @@ package final class LocalSocket: Sendable {
 
   private static let longestAddress = 107
 
-  /// Removes a socket of the same name that an ended process left, and listens.
+  /// Removes a socket with the same name that an ended process did not remove. Then starts to listen.
   /// - Precondition: no other process uses the name.
   /// - Returns: a nonblocking descriptor that the caller closes.
   package func listen() throws(LocalSocketError) -> CInt {
@@ -50,7 +51,7 @@ package final class LocalSocket: Sendable {
     return descriptor
   }
 
-  /// Makes the directory's owner the owner of the socket. Otherwise a process of root would lock that user out.
+  /// Makes the directory's owner the owner of the socket. Otherwise, a process of root would exclude this user.
   private func shareWithOwnerOfDirectory() {
     var information = stat()
     guard geteuid() == 0, fstat(directory, &information) == 0, information.st_uid != 0 else { return }
@@ -63,18 +64,18 @@ package final class LocalSocket: Sendable {
     return SocketPeer.trustedUsers(owner: fstat(directory, &information) == 0 ? information.st_uid : nil)
   }
 
-  /// Removes the name if it names a socket.
+  /// Removes the file with the socket's name if it is a socket.
   /// - Precondition: no other process uses the name.
   package func remove() { if isSocket == true { unlink(address) } }
 
-  /// Whether the name belongs to a socket; `nil` if no such file exists.
+  /// Whether the file with this name is a socket; `nil` if there is no such file.
   private var isSocket: Bool? {
     var information = stat()
     return lstat(address, &information) == 0 ? information.st_mode & S_IFMT == S_IFSOCK : nil
   }
 
   package enum Approach {
-    /// A descriptor that the caller closes.
+    /// Connected. The caller closes the descriptor.
     case connected(CInt)
     /// No process listens. The value is the system's error number.
     case nobody(Int32)
@@ -82,7 +83,7 @@ package final class LocalSocket: Sendable {
     case stranger(UInt32)
   }
 
-  /// Connects, and checks the user of the peer.
+  /// Connects, and checks the user of the process that accepts the connection.
   package func connect() -> Approach {
     let descriptor = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { return .nobody(errno) }
@@ -127,11 +128,11 @@ package struct SocketPeer: Sendable {
     guard getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &self, &size) == 0 else { return nil }
   }
 
-  /// Whether the process belongs to this user or to root.
+  /// Whether the process belongs to a trusted user: this user or root.
   package var isTrusted: Bool { Self.trustedUsers().contains(user) }
 
-  /// The trusted users: this user, and root, who can do everything anyway. Root also trusts the owner of the directory,
-  /// who can replace everything in it.
+  /// The trusted users: this user and root, because root can do everything anyway. Root also trusts the owner of the
+  /// directory, because the owner can replace everything in it.
   package static func trustedUsers(of user: UInt32 = geteuid(), owner: UInt32? = nil) -> Set<UInt32> {
     var users: Set<UInt32> = [user, 0]
     if user == 0, let owner { users.insert(owner) }
@@ -153,7 +154,7 @@ package struct LocalSocketError: Error, Hashable, Sendable {
 
   init(_ path: String, _ reason: Reason) { (self.path, self.reason) = (path, reason) }
 
-  /// The reason in words, without the path.
+  /// The reason in words. Does not contain the path.
   package var text: String {
     switch reason {
     case .system(let number): String(cString: strerror(number))

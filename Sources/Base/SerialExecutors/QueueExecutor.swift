@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Dispatch
 
-/// A thread that runs work strictly in order. Several actors can share the thread, which may have other work too.
+/// A thread that runs work strictly in order. Several actors can share the thread, and it may also run other work.
 package protocol WorkLoop: Sendable {
   /// Whether the caller is on the thread.
   var isCurrent: Bool { get }
   func perform(_ work: @escaping @Sendable () -> Void)
-  /// Lets other work run between two steps of long work.
+  /// Allows other work to run between two steps of a long task.
   func pause() async
 }
 
@@ -14,13 +14,13 @@ extension WorkLoop {
   package func pause() async { await Task.yield() }
 }
 
-/// Runs an actor on a serial queue, strictly in order. The actor may block on SQLite without holding a thread of the
-/// cooperative pool. If there is a loop, the actor runs on the loop instead.
+/// Runs an actor on a serial queue, strictly in order. The actor may block on SQLite without blocking a thread of
+/// Swift's cooperative pool. If a loop is given, the actor runs on the loop instead.
 package final class QueueExecutor: SerialExecutor {
   package let queue: DispatchQueue
   private let loop: (any WorkLoop)?
 
-  /// - Parameter loop: runs the actor instead of a separate queue.
+  /// - Parameter loop: the loop that runs the actor instead of a separate queue; `nil` for a queue.
   package init(label: String, on loop: (any WorkLoop)? = nil) {
     queue = DispatchQueue(label: label)
     self.loop = loop
@@ -31,12 +31,12 @@ package final class QueueExecutor: SerialExecutor {
     async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
   }
 
-  /// Runs work after all work that was enqueued before.
+  /// Runs work after all work that was enqueued earlier.
   package func async(_ work: @escaping @Sendable () -> Void) {
     if let loop { loop.perform(work) } else { queue.async(execute: work) }
   }
 
-  /// Lets other work run between two steps of long work.
+  /// Allows other work to run between two steps of a long task.
   package func pause() async {
     if let loop { await loop.pause() } else { await Task.yield() }
   }
@@ -46,8 +46,8 @@ package final class QueueExecutor: SerialExecutor {
   }
 }
 
-/// Runs tasks on the queue of an actor, so that calls to the actor need no thread switch. Use it for tasks that do
-/// little else.
+/// Runs tasks on the queue of an actor, so that calls to the actor need no thread switch. Use it for tasks that mainly
+/// call the actor.
 package final class QueueTaskExecutor: TaskExecutor {
   private let queue: QueueExecutor
 

@@ -2,14 +2,14 @@
 
 /// Suggests the correct name for a mistyped one.
 package enum NearestName {
-  /// The candidate with the fewest edits, if they are few enough for a typo: at most a third of the name's length, or
-  /// two.
+  /// The candidate that differs from the name by the fewest edits, if they are few enough for a typo: at most a third
+  /// of the name's length, or two.
   package static func suggestion(for name: String, among candidates: some Sequence<String>) -> String? {
     guard let best = closest(to: name, among: candidates) else { return nil }
     return best.edits <= max(2, min(name.utf8.count, 64) / 3) ? best.name : nil
   }
 
-  /// The candidate with the fewest edits, without a limit.
+  /// The candidate that differs from the name by the fewest edits, without a limit on their number.
   package static func closest(
     to name: String, among candidates: some Sequence<String>
   ) -> (name: String, edits: Int)? {
@@ -18,7 +18,7 @@ package enum NearestName {
     return ranked.min { ($0.edits, $0.name) < ($1.edits, $1.name) }
   }
 
-  /// The Levenshtein distance, in which a swap of two adjacent characters is one edit.
+  /// The Levenshtein distance, except that a swap of two adjacent characters counts as one edit.
   private static func edits(from one: [UInt8], to two: [UInt8]) -> Int {
     var before: [Int] = []
     var row = Array(0...two.count)

@@ -46,12 +46,12 @@ extension TOMLReader {
   private static func isOfNumber(_ byte: UInt8) -> Bool { "+-._".utf8.contains(byte) }
 }
 
-/// A number as TOML writes it.
+/// A number in TOML syntax.
 private struct TOMLNumber {
-  /// The integer or float; `nil` for a number beyond 64 bits.
+  /// The integer or float; `nil` if the number exceeds 64 bits.
   let value: TOMLValue?
 
-  /// - Returns: `nil` for a text that is not a number.
+  /// - Returns: `nil` if the text is not a number.
   init?(_ text: [UInt8]) {
     for (prefix, radix) in [("0x", 16), ("0o", 8), ("0b", 2)] where text.starts(with: prefix.utf8) {
       guard let digits = Self.digits(text.dropFirst(2), radix: radix) else { return nil }
@@ -107,7 +107,7 @@ private struct TOMLNumber {
 
 /// Strings in quotes.
 extension TOMLReader {
-  /// Reads `"…"`, on one line, with escapes.
+  /// Reads a one-line string in double quotes, in which escapes are allowed.
   mutating func readBasicString() throws(TOMLError) -> [UInt8] {
     let start = cursor.position
     cursor.advance()
@@ -120,7 +120,7 @@ extension TOMLReader {
     }
   }
 
-  /// Reads `'…'`, on one line, without escapes.
+  /// Reads a one-line string in single quotes, without escapes.
   mutating func readLiteralString() throws(TOMLError) -> [UInt8] {
     let start = cursor.position
     cursor.advance()
@@ -129,7 +129,7 @@ extension TOMLReader {
     return Array(text)
   }
 
-  /// Reads the rest of a `"""` string, which may span lines and contain escapes.
+  /// Reads the rest of a `"""` string, which may have several lines and contain escapes.
   mutating func readLongBasicString() throws(TOMLError) -> [UInt8] {
     let start = cursor.position - 3
     _ = cursor.takeNewline()
@@ -148,7 +148,7 @@ extension TOMLReader {
     }
   }
 
-  /// Reads the rest of a `'''` string, which may span lines and has no escapes.
+  /// Reads the rest of a `'''` string, which may have several lines and has no escapes.
   mutating func readLongLiteralString() throws(TOMLError) -> [UInt8] {
     let start = cursor.position - 3
     _ = cursor.takeNewline()
@@ -165,7 +165,8 @@ extension TOMLReader {
     }
   }
 
-  /// Consumes the quotes at the cursor. One or two may occur anywhere in a long string, including before its end.
+  /// Consumes the quotes at the cursor. One or two quotes may occur anywhere in a multi-line string, even directly
+  /// before its end.
   /// - Returns: whether the string ends with these quotes.
   private mutating func takeEnd(_ quote: UInt8, of text: inout [UInt8]) -> Bool {
     var count = 0
@@ -175,7 +176,7 @@ extension TOMLReader {
     return count >= 3
   }
 
-  /// Consumes a backslash at the end of a line, and all following whitespace and line ends.
+  /// Consumes a backslash at the end of a line, and all whitespace and line ends that follow.
   private mutating func takeContinuation() -> Bool {
     var after = cursor
     after.advance()
@@ -229,7 +230,7 @@ extension TOMLReader {
 
 /// Dates and times of RFC 3339, as in TOML: `1979-05-27T07:32:00.5-08:00`, or a part of it.
 enum TOMLTime {
-  /// Whether a text begins like a date or a time rather than a number.
+  /// Whether a text begins like a date or a time and not like a number.
   static func looksLikeOne(_ text: [UInt8]) -> Bool {
     let digits = text.prefix(while: isDigit).count
     guard digits < text.count else { return false }
@@ -287,7 +288,7 @@ enum TOMLTime {
     return fraction > 0
   }
 
-  /// Consumes the offset, which may be missing. Returns false if the rest is anything else.
+  /// Consumes the time zone offset, which is optional. Returns false if the text continues with anything else.
   private static func takeOffset(_ rest: inout ArraySlice<UInt8>) -> Bool {
     if rest.isEmpty { return true }
     if take("Z", &rest) || take("z", &rest) { return rest.isEmpty }

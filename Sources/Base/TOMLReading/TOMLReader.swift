@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads a complete text of TOML 1.0 (https://toml.io/en/v1.0.0).
+/// Parses a complete TOML 1.0 text (https://toml.io/en/v1.0.0).
 ///
-/// Every text gives a table or an error. All indices, sizes and depths in the text are checked before they are used.
+/// The result is a table or an error for every text. All indices, sizes and depths in the text are checked before they
+/// are used.
 struct TOMLReader {
-  /// The maximum nesting of tables and arrays, which protects the stack.
+  /// The maximum nesting of tables and arrays. It prevents a stack overflow.
   private static let maximumDepth = 100
 
   var cursor: TOMLCursor
   private let root = TableNode(.header)
-  /// The table of the last header, and its depth.
+  /// The table to which the last header refers, and the depth of this table.
   private var current: TableNode
   private var currentDepth = 0
 
@@ -53,7 +54,7 @@ struct TOMLReader {
 
   // MARK: Headers and keys
 
-  /// Reads `[a.b]` or `[[a.b]]`.
+  /// Reads a header, `[a.b]` or `[[a.b]]`.
   private mutating func readHeader() throws(TOMLError) {
     let start = cursor.position
     let isElement = cursor.take("[[" as StaticString)
@@ -86,7 +87,7 @@ struct TOMLReader {
     currentDepth = keys.count
   }
 
-  /// Reads `a."b".'c'` and the following whitespace.
+  /// Reads a dotted key such as `a."b".'c'`, and the whitespace after it.
   private mutating func readKeys(depth: Int) throws(TOMLError) -> [[UInt8]] {
     var keys: [[UInt8]] = []
     repeat {
@@ -120,7 +121,7 @@ struct TOMLReader {
 
   private static func name(_ key: [UInt8]) -> String { "\"\(String(decoding: key, as: UTF8.self))\"" }
 
-  /// Reads `a.b = value`.
+  /// Reads a key and its value, such as `a.b = value`.
   private mutating func readPair(into table: TableNode, depth: Int) throws(TOMLError) {
     let start = cursor.position
     let keys = try readKeys(depth: depth)
@@ -224,14 +225,14 @@ struct TOMLCursor {
   /// - Parameter count: at most the number of remaining bytes.
   mutating func advance(by count: Int = 1) { position += count }
 
-  /// Consumes the byte if it is next.
+  /// Consumes the byte if it comes next.
   mutating func take(_ byte: Character) -> Bool {
     guard let value = byte.asciiValue, next == value else { return false }
     position += 1
     return true
   }
 
-  /// Consumes the bytes of the text if they are next.
+  /// Consumes the bytes of the text if they come next.
   mutating func take(_ text: StaticString) -> Bool {
     let wanted = UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
     guard bytes[position...].starts(with: wanted) else { return false }
@@ -239,21 +240,21 @@ struct TOMLCursor {
     return true
   }
 
-  /// Consumes a line end if it is next.
+  /// Consumes a line end if it comes next.
   mutating func takeNewline() -> Bool { take("\n" as StaticString) || take("\r\n" as StaticString) }
 
   mutating func skipBlanks() {
     while next == UInt8(ascii: " ") || next == UInt8(ascii: "\t") { position += 1 }
   }
 
-  /// Consumes bytes until one is not wanted.
+  /// Consumes bytes while `isWanted` returns true.
   mutating func take(while isWanted: (UInt8) -> Bool) -> ArraySlice<UInt8> {
     let start = position
     while position < bytes.count, isWanted(bytes[position]) { position += 1 }
     return bytes[start..<position]
   }
 
-  /// An error at a position of the text, by default at the cursor.
+  /// Creates an error at a position in the text, by default at the cursor.
   func error(_ reason: String, at place: Int? = nil) -> TOMLError {
     let before = bytes[..<(place ?? position)]
     let lineStart = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
@@ -262,7 +263,7 @@ struct TOMLCursor {
     return TOMLError(line: before.count { $0 == UInt8(ascii: "\n") } + 1, column: column, reason: reason)
   }
 
-  /// The text for the next character in an error message.
+  /// A description of the next character for an error message.
   var found: String {
     guard let next else { return "the end of the file" }
     if next == UInt8(ascii: "\n") || next == UInt8(ascii: "\r") { return "the end of the line" }

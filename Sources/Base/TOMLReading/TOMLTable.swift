@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A table of TOML 1.0: its keys, in the order of their first occurrence in the text, and their values.
+/// A TOML 1.0 table: its keys, in the order of their first occurrence in the text, and their values.
 package struct TOMLTable: Hashable, Sendable {
-  /// The values by the UTF-8 bytes of their keys. Strings cannot be the keys, because different strings with the same
-  /// canonical form compare equal.
+  /// The values, indexed by the UTF-8 bytes of their keys. Swift strings cannot be used as keys, because different TOML
+  /// keys with the same canonical form would be equal.
   private var values: [[UInt8]: TOMLValue] = [:]
   package private(set) var keys: [String] = []
 
@@ -24,13 +24,13 @@ package struct TOMLTable: Hashable, Sendable {
   }
 }
 
-/// The value of a key in TOML.
+/// A TOML value.
 package enum TOMLValue: Hashable, Sendable {
   case string(String)
   case integer(Int64)
   case float(Double)
   case boolean(Bool)
-  /// A valid date, time, or both, with or without an offset; spelled as in the text.
+  /// A valid date, time, or date with time, with or without an offset. It is stored as it is spelled in the text.
   case time(String)
   case array([TOMLValue])
   case table(TOMLTable)
@@ -44,10 +44,10 @@ package enum TOMLValue: Hashable, Sendable {
 
 /// The reason why a text is not valid TOML, and the position.
 package struct TOMLError: Error, Hashable, Sendable {
-  /// The line and column, from 1. Columns count Unicode scalars.
+  /// The line and the column, both from 1. Columns count Unicode scalars.
   package var line: Int
   package var column: Int
-  /// The expected content or the mistake, without a full stop.
+  /// A description of the expected content or of the mistake, without a full stop.
   package var reason: String
 }
 
@@ -56,14 +56,16 @@ extension TOMLError: CustomStringConvertible {
   package var description: String { "\(reason) (column \(column))" }
 }
 
-/// A table that is being read. Its origin decides which headers and keys may add to it.
+/// A table that is being read. Its origin determines which headers and keys may add entries to it.
 final class TableNode {
   enum Origin {
-    /// Created by a longer header: `a` in `[a.b]`. One separate header for it may follow.
+    /// Created by a longer header: `a` in `[a.b]`. One separate header for this table may follow.
     case implied
-    /// Created by a header. Only the lines below the header, and headers of tables inside this table, add to it.
+    /// Created by a header. Entries can be added only by the lines below this header, and by headers of tables inside
+    /// this table.
     case header
-    /// Created by a longer key: `a` in `a.b = 1`. Only keys, and headers of tables inside this table, add to it.
+    /// Created by a dotted key: `a` in `a.b = 1`. Entries can be added only by keys, and by headers of tables inside
+    /// this table.
     case dotted
   }
 
@@ -116,7 +118,7 @@ final class TableNode {
   }
 }
 
-/// The tables of `[[a]]`, always at least one.
+/// The tables of `[[a]]`. There is always at least one.
 final class TableNodes {
   private var others: [TableNode] = []
   private(set) var last = TableNode(.header)

@@ -6,8 +6,8 @@ package import FirestoreQuery
 /// An event that the client reports to the dashboard. The dashboard receives only these events, so it depends on
 /// neither the engine nor a transport. Each event has one JSON form (`EventForms`).
 package enum ClientEvent: Sendable {
-  /// The watched program started a listener, or already had the listener when watching began. The tag is the listener's
-  /// number.
+  /// The watched program started a listener, or the listener already existed when watching began. The tag is the
+  /// listener's number.
   case listenerStarted(ListenerState)
   /// A listener delivered a snapshot.
   case snapshot(ListenerSnapshot)
@@ -15,54 +15,54 @@ package enum ClientEvent: Sendable {
   case listenerFailed(ListenerTag, RPCStatus)
   /// The watched program has stopped a listener.
   case listenerStopped(ListenerTag)
-  /// The count of snapshots that were not reported, and the current results of the listeners.
+  /// Some snapshots were not reported: their count, and the current results of the listeners.
   case snapshotsMissed(Int, [ListenerTag: ListenerState.Result])
-  /// The faults between the client and its backend, and the one-time faults that have not happened yet.
+  /// The active faults between the client and its backend, and the one-time faults that have not been injected yet.
   case faults(FaultSettings, waiting: [FaultEvent])
-  /// A client's connection or call at a proxy began or ended, or a fault took effect.
+  /// A client's connection or call at a proxy began or ended, or the proxy injected a fault.
   case traffic(ProtocolEvent)
   /// The watched program has closed the client.
   case closed
-  /// The watched program stopped reporting; the text is the reason.
+  /// The watched program stopped reporting. The text contains the reason.
   case attachmentEnded(String)
-  /// A request failed that has no separate reply event; the status is the reason.
+  /// A request without a specific error event failed; the status is the reason.
   case requestFailed(RPCStatus)
-  /// The documents of a browser window in query order, sent again after every change. `total` is the collection's
-  /// document count, if known.
+  /// The documents of one window of the document browser, in query order. Sent again after every change. `total` is the
+  /// collection's document count, if known.
   case windowLoaded(WindowTag, [Document], isFromCache: Bool, total: Int?)
   /// A browser window, or a search in a window, ended with an error.
   case windowFailed(WindowTag, RPCStatus)
-  /// A search has examined more documents.
+  /// A search examined more documents.
   case searched(WindowTag, SearchUpdate)
   /// The reply to `ClientRequest.locate`. The key is `nil` if the offset is beyond the query's last document.
   /// `cachedCount` is the cache's document count if the server is unreachable.
   case located(WindowTag, DocumentKey?, cachedCount: Int?)
   /// The ids of the collections below a document, or at the root.
   case collections(below: ResourcePath, [String])
-  /// The backend cannot list its collections. The cached collections were already reported.
+  /// The backend cannot list its collections. A preceding event reported the cached collections.
   case collectionsUnlisted(below: ResourcePath, RPCStatus)
   /// The reply to `ClientRequest.listMissing`; empty for collections that are too large to search.
   case missingDocuments(in: ResourcePath, [DocumentKey])
-  /// The reply to `ClientRequest.count`; counts the cached documents if the server is unreachable.
+  /// The reply to `ClientRequest.count`. If the server is unreachable, this is the number of cached documents.
   case counted(ResourcePath, Int, isFromCache: Bool = false)
-  /// Commits changed these collections; from now on, the client reports each commit.
+  /// Commits changed these collections. From now on, the client reports each commit.
   case committed(CommitUpdate)
-  /// Commits are not reported, or no longer reported; the text is the reason.
+  /// The client cannot report commits, or has stopped reporting them. The text contains the reason.
   case commitsUnheard(String)
-  /// The online state, streams and round trips. A newer event replaces older ones. The lists in the status are reported
-  /// by separate events.
+  /// The online state, the streams and the round-trip times. A newer event replaces older ones. The lists in the status
+  /// are reported by separate events.
   case status(ClientStatus)
   /// The number of documents that the server has sent for each target.
   case reads([ReadMeter])
-  /// The data or the cache is not where the user expects it.
+  /// A storage problem: the data or the cache is not where the user expects it.
   case storage(StorageNotice)
-  /// The other users of the embedded data, and the process that has it open.
+  /// The processes that use the embedded data, and the process that has it open.
   case peers(DataPeers)
   /// The pending batches, oldest first. For a long queue, the event contains only the first and last batches, and the
   /// queue's size.
   case pendingWrites([PendingWrite], of: QueueSize? = nil)
   /// The backend acknowledged a batch; `after` is the time from sending to acknowledgement. Sent before the snapshots
-  /// that contain the result (S3). If the answer came before the batch was ever listed, `of` contains the batch's
+  /// that contain the result (S3). If the server answered before any event listed the batch, `of` contains the batch's
   /// documents.
   case writeAcknowledged(BatchID, after: Duration?, of: WrittenDocuments? = nil)
   /// The backend rejected a batch, and the client undid the batch's local effect.
@@ -72,19 +72,19 @@ package enum ClientEvent: Sendable {
   /// The number of writes whose outcomes are unknown, because too many writes finished between two of the program's
   /// reports.
   case outcomesMissed(Int)
-  /// All rejected batches that the user has neither resent nor dropped, oldest first.
+  /// All rejected batches that were neither resent nor dropped, oldest first.
   case rejectedWrites([RejectedWrite])
-  /// Rejected batches that were dropped because the store of rejected writes is full.
+  /// The client dropped these rejected batches because its store of rejected writes is full.
   case rejectedWritesForgotten([BatchID])
-  /// The three layers of an open document: the cached version of the backend, one mutation that combines the pending
+  /// The three versions of an open document: the backend's version in the cache, one mutation that combines the pending
   /// writes, and the version that listeners see. `isFromCache` is true if the server has not confirmed the document;
   /// `nil` if unknown.
   case detail(DocumentKey, remote: Document?, overlay: Mutation?, local: Document?, isFromCache: Bool? = nil)
-  /// The open document cannot be read; no more `detail` follows.
+  /// The open document cannot be read. No more `detail` events follow.
   case detailFailed(DocumentKey, RPCStatus)
-  /// A write of this client replaced values that its author had not seen. Sent after the write's acknowledgement.
+  /// A write of this client replaced values that its author had not seen. Sent after the acknowledgement of the write.
   case conflict(WriteConflict)
-  /// The server answered a write. Only sent if the dashboard shows several clients. Sent before `conflict`.
+  /// The server answered a write. Sent before `conflict`, and only if the dashboard shows several clients.
   case answered(AnsweredWrite)
   /// Another client on the dashboard and this client wrote to the same document. Both clients get this event as soon as
   /// the conflict is detected.
@@ -101,9 +101,10 @@ package enum ClientEvent: Sendable {
   case fieldTypes(in: ResourcePath, Result<FieldTypes, RPCStatus>)
   /// The reply to `ClientRequest.preview`.
   case previewed(Query, Result<QueryPreview, RPCStatus>)
-  /// All indexes of the cache. Sent after every change, and after every step of building an index.
+  /// All local indexes of the cache. Sent after every change, and whenever building an index progresses.
   case indexes([IndexState])
-  /// All pins and lifetimes of the cache. Sent after every change, including changes by other clients of the cache.
+  /// The cache's rules for keeping documents (pins) and for evicting them after a time (lifetimes). Sent after every
+  /// change, including changes by other clients of the cache.
   case retentions([Retention])
 }
 
@@ -114,8 +115,8 @@ package struct ListenerTag: Hashable, Comparable, Sendable {
   package static func < (left: ListenerTag, right: ListenerTag) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// The identity of one window of the collection browser. A window gets a new tag whenever it moves, and events with an
-/// old tag are dropped.
+/// The identity of one window of the collection browser. A window gets a new tag whenever it moves. Events with an old
+/// tag are ignored.
 package struct WindowTag: Hashable, Sendable {
   package let rawValue: Int
   package init(_ rawValue: Int) { self.rawValue = rawValue }

@@ -4,29 +4,29 @@ package import FirestoreModel
 package import FirestoreQuery
 
 /// A request to a client in this process, in a watched program, or in a test. The comment of each case names the
-/// `ClientEvent` that is the reply. Each request has one JSON form (`RequestForms`).
+/// `ClientEvent` with which the client replies. Each request has one JSON form (`RequestForms`).
 package enum ClientRequest: Equatable, Sendable {
   /// Start a listener whose snapshots carry the tag.
   case listen(ListenerTag, Query, ListenerOptions)
   case unlisten(ListenerTag)
-  /// Load the few documents that the browser shows, and keep them current. The reply is `windowLoaded` or
+  /// Load the few documents that the document browser shows, and report each change. The reply is `windowLoaded` or
   /// `windowFailed`.
   case openWindow(WindowTag, Query)
   case closeWindow(WindowTag)
   /// Read a query's result once. The reply is `windowLoaded` or `windowFailed`.
   case ask(WindowTag, Query)
-  /// Search all documents of a query with a filter, until `closeWindow`. The replies are `searched`, repeatedly, or
-  /// `windowFailed`.
+  /// Search all documents of a query with a text filter, until `closeWindow`. The replies are any number of `searched`,
+  /// or `windowFailed`.
   case search(WindowTag, SearchRequest)
   /// Find the document at an offset in a query's result. The reply is `located`.
   case locate(WindowTag, Query, offset: Int)
   /// List the collections below a document or at the root. The reply is `collections`.
   case listCollections(below: ResourcePath)
-  /// List the missing documents of a collection that have documents below them. The reply is `missingDocuments`.
+  /// List documents of a collection that do not exist but have subcollections. The reply is `missingDocuments`.
   case listMissing(in: ResourcePath)
-  /// Count a collection without reading its documents. The reply is `counted`.
+  /// Count the documents of a collection without reading them. The reply is `counted`.
   case count(ResourcePath)
-  /// Open a document's detail. The reply is `detail`, now and after every change, until `closeDetail`, or
+  /// Read a document and report each change, until `closeDetail`. The reply is `detail`, now and after every change, or
   /// `detailFailed`.
   case openDetail(DocumentKey)
   case closeDetail(DocumentKey)
@@ -35,12 +35,12 @@ package enum ClientRequest: Equatable, Sendable {
   case write([Mutation])
   /// Write an edited document. The reply is `editConflict` if another client changed an edited field.
   case edit(FieldEdit)
-  /// Drop a batch that is not in flight.
+  /// Drop a pending batch that is not in flight.
   case cancelWrite(BatchID)
   /// Remove a batch that is not in flight from the queue, and store it with the rejected writes.
   case setWriteAside(BatchID)
-  /// Undo the newest of the dashboard's own writes. The reply is `undoConflict` if the undo would overwrite later
-  /// changes that the user has not agreed to lose.
+  /// Undo the newest write that was made in the dashboard. The reply is `undoConflict` if the undo would overwrite
+  /// later changes, unless the user has already confirmed this conflict.
   case undo(over: UndoConflict? = nil)
   /// Redo the last undone write.
   case redo(over: UndoConflict? = nil)
@@ -48,56 +48,57 @@ package enum ClientRequest: Equatable, Sendable {
   case resend(BatchID, as: [Mutation]? = nil)
   /// Drop rejected batches.
   case dropRejected([BatchID])
-  /// Skip any backoff.
+  /// Connect now, without waiting for the end of a backoff delay.
   case retryNow
-  /// Run a query on the cache and report its plan. The reply is `explained`.
+  /// Run a query on the cache and explain its plan. The reply is `explained`.
   case explain(Query)
-  /// While the user types a query, count the cached documents that match it and find the missing index. The work is
-  /// bounded. Only the newest of several requests gets a reply, which is `previewed`.
+  /// While the user types a query, count the cached documents that match it and find the missing index. The amount of
+  /// work is limited. If there are several requests, only the newest gets a reply, which is `previewed`.
   case preview(Query)
   /// Create the missing indexes for a query, so that the query need not scan the whole collection.
   case createIndexes(for: Query)
   case deleteIndexes
-  /// Set whether queries that read many documents for few results create an index.
+  /// Set whether the client creates an index when a query reads many documents for few results.
   case setIndexAutoCreation(Bool)
   /// Import or export directly at the server, bypassing the write queue. The replies are `transferring`, periodically,
   /// and `transferred` at the end. If a file would be replaced, the reply is `question` instead.
   case transfer(TransferRequest)
   case cancelTransfer
-  /// Request the latest decisions of the server's security rules. The reply is `decisions`, unless the newest decision
-  /// is already known.
+  /// Request the latest allow and deny decisions of the server's security rules. The reply is `decisions`, unless the
+  /// caller already has the newest decision.
   case listDecisions(after: Int?)
-  /// Set the network faults; an empty setting ends them.
+  /// Set the network faults. Empty settings end all faults.
   case setFaults(FaultSettings)
   /// Inject a fault once, into the next call of its kind or immediately.
   case causeFault(FaultEvent)
   /// Report the client's targets, lookups and traffic. The reply is `inside`.
   case lookInside
-  /// Count the cache by collection, and the documents that a garbage collection would remove. The reply is `surveyed`.
+  /// Count the cached documents of each collection, and the documents that a garbage collection would evict. The reply
+  /// is `surveyed`.
   case surveyCache
   /// Count the field types of a collection's cached documents. The reply is `fieldTypes`.
   case countFieldTypes(in: ResourcePath)
   /// Evict documents or tombstones from the cache, except those that are in use or that the server confirmed within the
-  /// given time. A notice reports how many were evicted, and why others remain.
+  /// given time. A notice reports how many were evicted, and why the others were not.
   case evict(EvictionScope, olderThan: Duration? = nil)
-  /// Evict documents whose lifetime has expired. A report follows only if documents were evicted.
+  /// Evict documents whose lifetime has expired. A notice follows only if documents were evicted.
   case applyLifetimes
-  /// Store a pin or a lifetime in the cache. It replaces one of the same kind for the same query. The reply is
-  /// `retentions`.
+  /// Store a pin (keep the query's documents) or a lifetime (evict them after a time) in the cache. It replaces an
+  /// existing one of the same kind for the same query. The reply is `retentions`.
   case retain(Retention)
   /// Remove a pin or a lifetime. The reply is `retentions`.
   case release(Retention)
-  /// Close a stream and open another one immediately.
+  /// Close a stream and immediately open a new one.
   case restartStream(StreamUse.Kind)
 }
 
 extension ClientRequest {
-  /// The part of a client that a request concerns. It decides whether a watched program accepts the request.
+  /// The part of a client that a request affects. It determines whether a watched program accepts the request.
   package enum Subject: Sendable {
-    /// Shows documents, counts or state without changing the client.
+    /// Only reads documents, counts or state.
     case view
     case listeners
-    /// The network, its faults and the queue of pending writes. Such a request is allowed in a watched program with
+    /// The network, its faults, and the pending or rejected writes. A watched program accepts such a request only with
     /// `--control`.
     case connection
     case documents, indexes, transfers, cache, rejectedWrites
@@ -120,7 +121,7 @@ extension ClientRequest {
     }
   }
 
-  /// Whether the request changes the client, its cache or its network. A watcher may send it only with `--control`.
+  /// Whether the request changes the client, its cache or its network. A watcher needs `--control` to send it.
   package var isControl: Bool { subject != .view && subject != .listeners }
 
   /// The event for a request that failed.
@@ -142,11 +143,11 @@ extension ClientRequest {
   }
 }
 
-/// A search through all documents of a query, with a filter that no query can express.
+/// A search through all documents of a query, with a filter that Firestore queries cannot express.
 package struct SearchRequest: Hashable, Sendable {
-  /// The query that bounds the search.
+  /// The query that selects the documents to search.
   package var query: Query
-  /// The filter as typed after `/`; it applies to each document.
+  /// The filter as the user typed it after `/`. It is applied to each document.
   package var filter: String
   /// The database of the documents.
   package var database: DatabaseID
@@ -156,7 +157,7 @@ package struct SearchRequest: Hashable, Sendable {
   }
 }
 
-/// An edit from the field editor, with the document that the author saw.
+/// An edit from the field editor, together with the document that the author saw.
 package struct FieldEdit: Equatable, Sendable {
   package enum Subject: Hashable, Sendable {
     /// Change the document.
@@ -170,10 +171,10 @@ package struct FieldEdit: Equatable, Sendable {
   package var subject: Subject
   /// The document that the author saw; empty for a new document.
   package var base: Fields
-  /// The document after the edit. Fields that the server computes still have their old values.
+  /// The document after the edit. Fields that the server will compute still have their old values.
   package var fields: Fields
   package var transforms: [FieldTransform]
-  /// Whether the whole document is written, rather than only the changes.
+  /// Whether to write the whole document instead of only the changes.
   package var replaces: Bool
 
   package init(

@@ -4,7 +4,7 @@ package import FirestoreModel
 
 /// A write of this client that replaced values that its author had not seen.
 package struct WriteConflict: Hashable, Sendable {
-  /// A field with its three values. A value is `nil` if the field does not exist.
+  /// A field and its three values. A value is `nil` if the field does not exist.
   package struct Field: Hashable, Sendable {
     package var path: FieldPath
     /// The value that the author saw.
@@ -36,11 +36,11 @@ package struct WriteConflict: Hashable, Sendable {
   }
 }
 
-/// A conflict between two clients on one dashboard, as reported to one of the two.
+/// A conflict between two clients on one dashboard, as reported to one of these clients.
 package struct ClientConflict: Hashable, Sendable {
   package enum Outcome: Hashable, Sendable {
-    /// The later write replaced values of the earlier write without its author having seen them. In the fields,
-    /// `theirs` is the earlier value and `mine` is the later one. `after` is the time between the two writes by the
+    /// The later write replaced values of the earlier write that its author had not seen. In the fields, `theirs` is
+    /// the earlier value and `mine` is the later value. `after` is the time between the two writes, measured by the
     /// server's clock.
     case replaced([WriteConflict.Field], after: Duration)
     /// The later write was rejected. `after` is the time between the two replies, and `effect` is the earlier write's
@@ -66,8 +66,8 @@ package struct ClientConflict: Hashable, Sendable {
   }
 }
 
-/// The server's reply to a write, with the values that its author had seen. The dashboard compares these values to find
-/// clients that conflict with each other.
+/// The server's reply to a write, with the values that the write's author had seen. The dashboard compares these values
+/// to find conflicts between clients.
 package struct AnsweredWrite: Equatable, Sendable {
   package var batch: BatchID
   package var mutations: [Mutation]
@@ -75,7 +75,7 @@ package struct AnsweredWrite: Equatable, Sendable {
   package var commitTime: SnapshotVersion?
   /// The reason for the rejection; `nil` for an applied write.
   package var refusal: StatusCode?
-  /// Whether each document existed at the time of the write, as far as the cache of the write's author knew.
+  /// Whether each document existed at the time of the write, according to the cache of the client that wrote.
   package var existed: [DocumentKey: Bool]
 
   package init(
@@ -90,7 +90,7 @@ package struct AnsweredWrite: Equatable, Sendable {
   }
 }
 
-/// A conflict that stops the undo or redo of a write. Either the undo would overwrite later changes, or the original
+/// A reason not to undo or redo a write automatically. Either the undo would overwrite later changes, or the original
 /// write replaced values that its author had not seen.
 package struct UndoConflict: Equatable, Sendable {
   package struct Document: Equatable, Sendable {
@@ -99,7 +99,7 @@ package struct UndoConflict: Equatable, Sendable {
     package var left: Fields?
     /// The document's current fields.
     package var now: Fields?
-    /// The change of this document that the undo would make.
+    /// The change that the undo would make to this document.
     package var writing: Writing
 
     package init(key: DocumentKey, left: Fields?, now: Fields?, writing: Writing) {
@@ -110,7 +110,7 @@ package struct UndoConflict: Equatable, Sendable {
     }
   }
 
-  /// The undo of one document: the fields after the write, the current fields, and the fields after the undo.
+  /// The undo of one document: its fields after the original write, its current fields, and its fields after the undo.
   package struct Writing: Equatable, Sendable {
     package enum Operation: String, Equatable, Sendable { case fields, document, deletion }
 
@@ -135,8 +135,8 @@ package struct UndoConflict: Equatable, Sendable {
   /// Whether the conflict is about a redo and not an undo.
   package var isRedo: Bool
   package var documents: [Document]
-  /// The conflicts of the write: the values that it replaced without its author having seen them. Empty for most
-  /// writes.
+  /// The conflicts of the original write: the values that it replaced although its author had not seen them. Usually
+  /// empty.
   package var conflicts: [WriteConflict]
   package var restored: Restored
 

@@ -11,15 +11,15 @@ package struct EventPattern: Hashable, Sendable {
   package enum Kind: String, Hashable, Sendable, CaseIterable {
     /// A document of a listener's result was added, modified or removed.
     case added, modified, removed
-    /// Only the metadata of a document changed.
+    /// Only the metadata of a document changed (`metadata`).
     case metadata
-    /// A listener's result is in sync with the server, or from the cache.
+    /// A listener's result is now in sync with the server (`synced`) or from the cache (`cached`).
     case synced, cached
     /// The outcome of a write (`acknowledged` or `rejected`).
     case acknowledged, rejected
     /// The end of a listener with an error (`failed`).
     case failed
-    /// Other line types of `hearth attach --json`.
+    /// The types of all other lines that `hearth attach --json` prints.
     case snapshot, cancelled, pending, indexes, retentions, reads, status, faults, storage, traffic
     case listenerStarted = "listener-started"
     case listenerStopped = "listener-stopped"
@@ -55,11 +55,11 @@ package struct EventPattern: Hashable, Sendable {
   }
 
   package var kind: Kind
-  /// The path of the document; `nil` for any.
+  /// The path of the document; `nil` for any document.
   package var path: ResourcePath?
-  /// The name of the listener; `nil` for any.
+  /// The name of the listener; `nil` for any listener.
   package var listener: String?
-  /// The code of the error; `nil` for any.
+  /// The error code; `nil` for any code.
   package var code: StatusCode?
 
   package init(_ kind: Kind, path: ResourcePath? = nil, on listener: String? = nil, with code: StatusCode? = nil) {
@@ -72,7 +72,7 @@ package struct EventPattern: Hashable, Sendable {
   }
 }
 
-/// One event of a client with the parts that a pattern can match.
+/// One event of a client, reduced to the parts that a pattern can match.
 package struct ObservedEvent: Hashable, Sendable {
   package var kind: EventPattern.Kind
   /// The path of the document, or the paths that a write changes. Empty if the paths are unknown or the event has no
@@ -89,7 +89,7 @@ package struct ObservedEvent: Hashable, Sendable {
     (self.kind, self.paths, self.listener, self.code) = (kind, paths, listener, code)
   }
 
-  /// Whether the event reports only the sync state of a result.
+  /// Whether the event reports only that a result is now in sync or from the cache.
   package var isState: Bool { kind == .synced || kind == .cached }
 
   /// Creates the event for the outcome of a write.
@@ -98,17 +98,17 @@ package struct ObservedEvent: Hashable, Sendable {
     self.init(rejection == nil ? .acknowledged : .rejected, paths, with: rejection?.code)
   }
 
-  /// Creates the event for the outcome of a write, with the first documents of the write.
+  /// Creates the event for the outcome of a write. The event contains the first documents of the write.
   package init(_ outcome: WriteOutcome) {
     self.init(answerTo: outcome.documents?.first.map(\.key.path) ?? [], outcome.rejection)
   }
 }
 
 extension ClientEvent {
-  /// The events that an expectation can match, in the order of their occurrence.
+  /// The events that a pattern can match, in the order in which they occurred.
   /// - Parameters:
-  ///   - name: the name of a listener.
-  ///   - documents: the documents that a batch wrote, if known.
+  ///   - name: returns the name of a listener.
+  ///   - documents: returns the documents that a batch wrote, if known.
   package func observed(
     _ name: (ListenerTag) -> String?, documents: (BatchID) -> [DocumentKey]?
   ) -> [ObservedEvent] {
@@ -130,10 +130,10 @@ extension ClientEvent {
 // Text of patterns.
 
 extension EventPattern {
-  /// Reads a pattern.
+  /// Parses a pattern.
   /// - Parameters:
   ///   - kinds: the kinds of events that can occur.
-  ///   - others: other valid expectations, to list in the error message.
+  ///   - others: other valid expectations, which the error message lists.
   package static func parse(
     _ words: [String], among kinds: [Kind], others: String = ""
   ) throws(TextError) -> EventPattern {
@@ -154,7 +154,7 @@ extension EventPattern {
     } catch { throw TextError(error.message) }
   }
 
-  /// Removes `with CODE` from the end of the words.
+  /// Removes `with CODE` from the end of the words, and returns the code.
   private static func takenCode(_ words: inout [String]) throws(TextError) -> StatusCode? {
     guard let name = taken("with", &words) else { return nil }
     guard let code = StatusCode.allCases.first(where: { $0.name == name }), code != .ok else {
@@ -163,7 +163,7 @@ extension EventPattern {
     return code
   }
 
-  /// Removes the keyword `word` and its argument from the end of the words.
+  /// Removes the keyword `word` and its argument from the end of the words, and returns the argument.
   package static func taken(_ word: String, _ words: inout [String]) -> String? {
     guard let index = words.lastIndex(of: word), index > 0, index == words.count - 2 else { return nil }
     defer { words.removeLast(2) }
@@ -183,14 +183,14 @@ extension ObservedEvent: CustomStringConvertible {
   }
 }
 
-/// The `--until` condition of a command that prints events.
+/// The `--until` condition of a command that prints events: when to stop.
 package enum EventGoal: Hashable, Sendable {
-  /// The goal is a number of printed lines.
+  /// Stops after a number of printed lines.
   case count(Int)
-  /// The goal is the first event that matches the pattern.
+  /// Stops after the first event that matches the pattern.
   case event(EventPattern)
 
-  /// Reads a number or a pattern.
+  /// Parses a number or a pattern.
   package static func parse(_ text: String, among kinds: [EventPattern.Kind]) throws(TextError) -> EventGoal {
     if let count = Int(text), count > 0 { return .count(count) }
     let words = text.split(whereSeparator: \.isWhitespace).map(String.init)

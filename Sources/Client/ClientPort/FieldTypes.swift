@@ -14,7 +14,7 @@ package struct FieldTypes: Sendable {
   package struct Field: Hashable, Sendable {
     /// The count of documents that have the field.
     package fileprivate(set) var present = 0
-    /// The field's types by name; elements of arrays count as `array of string`.
+    /// The field's types, keyed by name. An element of an array counts under a name such as `array of string`.
     package fileprivate(set) var kinds: [String: Kind] = [:]
 
     /// The types, in descending order of frequency.
@@ -28,13 +28,13 @@ package struct FieldTypes: Sendable {
     package var key: DocumentKey
     package var path: FieldPath
     package var type: String
-    /// The type of nearly all other documents.
+    /// The type that the field has in nearly all other documents.
     package var usual: String
   }
 
   private static let mostFields = 256
   fileprivate static let mostExamples = 3
-  /// The threshold for outliers: a type is rare if at most one in this number of documents has it.
+  /// The threshold for outliers: a type is rare if it occurs in at most one of this number of documents.
   private static let rareness = 50
 
   package private(set) var documents = 0
@@ -87,7 +87,7 @@ package struct FieldTypes: Sendable {
     return outliers
   }
 
-  /// Whether a count is rare among a total count of documents. With only one or two documents, no count is rare.
+  /// Whether a count is rare among a total document count. If the total is only one or two, no count is rare.
   package static func isRare(_ count: Int, of all: Int) -> Bool { all > 2 && count <= max(1, all / rareness) }
 }
 

@@ -2,10 +2,10 @@
 import Foundation
 package import LocalSockets
 
-/// The folder with the inspection sockets of a user's programs: `PID.sock`, and `PID-2.sock` for the second client of a
-/// process.
+/// The folder with the sockets on which a user's programs can be watched: `PID.sock`, and `PID-2.sock` for the second
+/// client of a process.
 package struct InspectionFolder: Hashable, Sendable {
-  /// The reason why a folder cannot be used, including the folder's name and a remedy.
+  /// The reason why a folder cannot be used. Contains the folder's name and a remedy.
   package struct Failure: Error, Hashable, Sendable {
     package var message: String
 
@@ -16,7 +16,8 @@ package struct InspectionFolder: Hashable, Sendable {
 
   package init(path: String) { self.path = path }
 
-  /// Chooses the folder in `$XDG_RUNTIME_DIR`, which only the user can access, or else in `/tmp`.
+  /// Chooses a folder that only the user can access: in `$XDG_RUNTIME_DIR`, or in `/tmp` if this variable contains no
+  /// absolute path.
   package init(_ environment: [String: String]) {
     if let runtime = environment["XDG_RUNTIME_DIR"], runtime.hasPrefix("/") {
       path = runtime + "/hearth"
@@ -34,8 +35,8 @@ package struct InspectionFolder: Hashable, Sendable {
     guard try isThere() else { throw Failure(message: "\(path) was deleted again.") }
   }
 
-  /// Whether the folder exists and only the user has access.
-  /// - Throws: `Failure` if the folder belongs to another user, or other users have access.
+  /// Whether the folder exists. Checks that only the user has access.
+  /// - Throws: `Failure` if the folder belongs to another user, or if other users have access.
   package func isThere() throws(Failure) -> Bool {
     var information = stat()
     guard lstat(path, &information) == 0 else {
@@ -56,7 +57,7 @@ package struct InspectionFolder: Hashable, Sendable {
     return true
   }
 
-  /// The addresses of the sockets in the folder; some may belong to ended processes.
+  /// The addresses of the sockets in the folder. Some may belong to processes that have ended.
   package func entries() throws(Failure) -> [InspectionAddress] {
     guard try isThere() else { return [] }
     let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
@@ -68,10 +69,10 @@ package struct InspectionFolder: Hashable, Sendable {
   }
 }
 
-/// The address of an inspectable client: the process, and the client's number in it.
+/// The address of an inspectable client: its process id, and its number within the process.
 package struct InspectionAddress: Hashable, Comparable, Sendable, CustomStringConvertible {
   package var process: Int32
-  /// The client's number, from 1, in opening order.
+  /// The client's number, from 1, in the order in which the process opened its clients.
   package var client: Int
 
   package init(process: Int32, client: Int = 1) {
@@ -100,8 +101,8 @@ package struct InspectionAddress: Hashable, Comparable, Sendable, CustomStringCo
   package var description: String { client == 1 ? "\(process)" : "\(process)-\(client)" }
   var fileName: String { "\(self).sock" }
 
-  /// Whether the process runs, according to the system's process table. A zombie, which has ended but was not reaped by
-  /// its parent, does not run.
+  /// Whether the process is running, according to the system's process table. A zombie (ended, but not yet reaped by
+  /// its parent) is not running.
   package var isAlive: Bool {
     guard kill(process, 0) == 0 || errno != ESRCH else { return false }
     guard let facts = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8),
@@ -110,7 +111,7 @@ package struct InspectionAddress: Hashable, Comparable, Sendable, CustomStringCo
     return !["Z", "X"].contains(state)
   }
 
-  /// The program name of the process in the system's process table; `nil` if there is none.
+  /// The name of the process's program in the system's process table; `nil` if the process does not exist.
   package var programName: String? {
     guard let line = try? String(contentsOfFile: "/proc/\(process)/cmdline", encoding: .utf8) else { return nil }
     return line.split(separator: "\0").first?.split(separator: "/").last.map(String.init)

@@ -11,10 +11,10 @@ package import FirestoreModel
 // watcher ──► ClientRequest …   the program answers from its cache, in their order
 // ```
 
-/// The description of a client for its watchers. The first three keys are the same in every version, so that each side
-/// can detect that the other has a different version.
+/// The description of a client that each watcher receives first. The first three keys are the same in every version, so
+/// that each side can detect that the other has a different version.
 package struct InspectionGreeting: Hashable, Sendable {
-  /// The version of the messages that follow the greeting and the watcher's first message.
+  /// The version of all messages after the greeting and the watcher's first message.
   package static let currentVersion = 1
 
   package enum BackendKind: String, Hashable, Sendable { case embedded, emulator, cloud, other }
@@ -50,7 +50,7 @@ package struct InspectionGreeting: Hashable, Sendable {
     self.watchers = watchers
   }
 
-  /// The keys that every version has.
+  /// The keys that the greeting has in every version.
   package struct Core: Hashable, Sendable {
     package var hearth: Int
     package var process: Int32
@@ -58,7 +58,7 @@ package struct InspectionGreeting: Hashable, Sendable {
   }
 }
 
-/// The first message of a watcher.
+/// The first message that a watcher sends.
 package struct InspectionWord: Hashable, Sendable {
   package var hearth = InspectionGreeting.currentVersion
   /// Whether the watcher may control the program's client.
@@ -69,12 +69,12 @@ package struct InspectionWord: Hashable, Sendable {
 
 /// Converts messages to lines and back.
 package enum InspectionLine {
-  /// The size limit in bytes of one request that a program reads.
+  /// The size limit in bytes of one request. Programs reject longer ones.
   package static let longestRequest = 256 << 10
-  /// The size limit in bytes of one event that a watcher reads.
+  /// The size limit in bytes of one event. Watchers reject longer ones.
   package static let longestEvent = 64 << 20
 
-  /// The line of a message, with its newline.
+  /// A message as a line of bytes, with its newline.
   package static func bytes(_ value: some JSONFormed) -> [UInt8] {
     Array((value.json(JSONContext()).lineText + "\n").utf8)
   }
@@ -89,12 +89,12 @@ package enum InspectionLine {
 /// Splits received bytes into lines.
 package struct ReceivedLines: Sendable {
   private var bytes: [UInt8] = []
-  /// The number of bytes already searched for a newline.
+  /// The number of bytes that were already searched for a newline.
   private var searched = 0
 
   package init() {}
 
-  /// The number of bytes of an unfinished line.
+  /// The number of bytes in the unfinished line.
   package var count: Int { bytes.count }
 
   /// Adds received bytes to the unfinished line.

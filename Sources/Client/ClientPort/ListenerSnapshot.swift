@@ -10,8 +10,8 @@ package struct ListenerSnapshot: Sendable {
     package var document: Document
     /// The document in the listener's previous snapshot; `nil` for an added document.
     package var previous: Document?
-    /// The current state of a removed document, or a missing document if it was deleted. `nil` if the state is unknown,
-    /// or if the document was removed only because of the limit.
+    /// The current state of a removed document; if the document was deleted, a missing document. `nil` if the state is
+    /// unknown, or if the document was removed only because of the query's limit.
     package var now: Document?
 
     package init(
@@ -30,17 +30,17 @@ package struct ListenerSnapshot: Sendable {
   package var listener: ListenerTag
   package var changes: [Change]
   package var isFromCache: Bool
-  /// Whether `isFromCache` differs from the previous snapshot's.
+  /// Whether `isFromCache` differs from its value in the previous snapshot.
   package var syncStateChanged: Bool
   package var hasPendingWrites: Bool
   /// The number of documents that now match the query.
   package var count: Int
   package var causes: [SnapshotCause]
-  /// The number of changes that are missing from `changes`; `nil` if `changes` is complete.
+  /// The number of changes that `changes` does not contain; `nil` if `changes` is complete.
   package var omitted: Int?
-  /// Whether the backend has ever sent a result for the query; `nil` if not reported.
+  /// Whether the backend has ever sent a result for the query; `nil` if unknown.
   package var wasAsked: Bool?
-  /// The time of the snapshot on the machine's clock; `nil` if the snapshot is reported immediately.
+  /// The time of the snapshot by the machine's clock; `nil` if the snapshot is reported immediately.
   package var time: Timestamp?
 
   package init(
@@ -60,9 +60,9 @@ package struct ListenerSnapshot: Sendable {
   }
 }
 
-/// The next part of a search.
+/// New results of a search that is still running.
 package struct SearchUpdate: Sendable {
-  /// The matches since the last part, up to the limit.
+  /// The matches since the last update, up to the limit.
   package var hits: [Document]
   /// The total number of documents examined so far, and the total number of matches so far.
   package var looked: Int

@@ -13,7 +13,7 @@ package enum TypedRequest: Equatable, Sendable {
   /// Cancels a pending write, or drops a rejected one.
   case drop(BatchID)
 
-  /// Whether the request writes documents or changes the queue. A read-only session rejects such a request.
+  /// Whether the request writes documents or changes the write queue. A read-only session rejects such a request.
   package var writes: Bool {
     switch self {
     case .drop, .request(.write), .request(.undo), .request(.redo), .request(.resend), .request(.setWriteAside): true
@@ -121,8 +121,8 @@ package struct RequestText: Sendable {
     return (isPath ? .path(query.path) : .matching(query), age)
   }
 
-  /// Splits off `older than 2h` from the end of a text.
-  /// - Returns: the preceding text, and the age. The age is `nil` if the text does not end with one.
+  /// Removes a suffix such as `older than 2h` from a text.
+  /// - Returns: the text before the suffix, and the age; `nil` for the age if there is no such suffix.
   package static func age(in text: String) throws(TextError) -> (rest: String, age: Duration?) {
     let words = text.split(whereSeparator: \.isWhitespace)
     if words.suffix(3).first == "older", words.count >= 3, words[words.count - 2] == "than" {
@@ -176,8 +176,8 @@ package struct RequestText: Sendable {
     return changes
   }
 
-  /// The words of a text, each with its offset in scalars. Spaces within quotes and brackets of a value do not separate
-  /// words.
+  /// The words of a text, each with its offset in Unicode scalars. Spaces inside a value's quotes or brackets do not
+  /// separate words.
   private static func assignments(_ text: String) -> [(word: String, place: Int)] {
     var words: [(String, Int)] = []
     var cursor = TextCursor(text)

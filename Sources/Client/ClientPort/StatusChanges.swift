@@ -2,13 +2,13 @@
 package import FirestoreClientState
 package import FirestoreModel
 
-/// Converts the changes of a client's status to events. Each write outcome is reported once, each list after a change,
-/// and the rest of the status without lists.
+/// Converts changes of a client's status to events. Each write outcome is reported once, and each list is reported
+/// after it changes. All other parts of the status are reported together.
 package struct StatusChanges: Sendable {
   /// A list that may be reported with a delay, because it is long and changes constantly.
   package enum Part: Hashable, Sendable { case reads, pendingWrites }
 
-  /// The number of the last reported outcome; `nil` if outcomes before the first status are not reported.
+  /// The number of the last reported outcome; `nil` to skip all outcomes before the first status.
   private var lastOutcome: Int?
   package private(set) var queue: [PendingWrite]?
   private var queueSize: QueueSize?
@@ -20,14 +20,15 @@ package struct StatusChanges: Sendable {
   private var retentions: [Retention] = []
   private var reads: [ReadMeter] = []
 
-  /// - Parameter knowsPast: whether outcomes before the first status are already known and must not be reported.
+  /// - Parameter knowsPast: whether the receiver already knows all outcomes before the first status, so that they are
+  ///   not reported.
   package init(knowsPast: Bool = false) { lastOutcome = knowsPast ? nil : 0 }
 
-  /// The number of outcomes that are missing from the last status, because too many writes finished since the previous
-  /// one.
+  /// The number of outcomes that the last status did not contain, because too many writes finished since the previous
+  /// status.
   package private(set) var missedOutcomes = 0
 
-  /// The batches that left the queue since the last status, with their outcomes.
+  /// The batches that left the queue since the previous status, with their outcomes.
   package mutating func outcomes(of status: ClientStatus) -> [WriteOutcome] {
     let last = lastOutcome ?? status.recentOutcomes.last?.sequence ?? 0
     let new = status.recentOutcomes.filter { $0.sequence > last }
@@ -36,8 +37,8 @@ package struct StatusChanges: Sendable {
     return new
   }
 
-  /// Returns the events for the lists that changed, and the event for the rest of the status.
-  /// - Parameter omitted: lists to omit from this call; the next call reports them.
+  /// Returns one event for each list that changed, and one for the rest of the status.
+  /// - Parameter omitted: lists to omit from this call. The next call reports them.
   package mutating func changes(in status: ClientStatus, omitting omitted: Set<Part> = []) -> [ClientEvent] {
     var events: [ClientEvent] = []
     if !omitted.contains(.pendingWrites), status.pendingWrites != queue || status.queue != queueSize {

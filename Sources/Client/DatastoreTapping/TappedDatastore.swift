@@ -5,8 +5,8 @@ package import FirestoreProtocol
 package import SerialExecutors
 import Synchronization
 
-/// Wraps any datastore and records its messages. In a client, the recording includes the effects of faults between the
-/// client and the backend.
+/// Wraps any datastore and records its messages. In a client, the recorded messages show the effects of faults between
+/// the client and the backend.
 package struct TappedDatastore: Datastore {
   private let base: any Datastore
   private let database: DatabaseID
@@ -152,15 +152,15 @@ package struct TappedDatastore: Datastore {
   }
 }
 
-/// The unanswered writes of a stream. The k-th answer belongs to the k-th request.
+/// The unanswered writes of a stream. Answers arrive in the order of the requests.
 private final class Unanswered: Sendable {
   private let writes = Mutex<[[Mutation]]>([])
   func add(_ mutations: [Mutation]) { writes.withLock { $0.append(mutations) } }
   func takeFirst() -> [Mutation] { writes.withLock { $0.isEmpty ? [] : $0.removeFirst() } }
 }
 
-/// A queue of the events of a client's streams and calls. Streams never wait for the reader: if the queue is full,
-/// events are only counted.
+/// A queue with the events of a client's streams and calls. Streams never wait for the queue's reader: if the queue is
+/// full, events are only counted.
 package final class MessageTap: Sendable {
   private struct State {
     var waiting: [ProtocolEvent] = []

@@ -33,7 +33,7 @@ extension ProtocolEvent {
     message?.count = count
   }
 
-  /// Sets a response of several messages, one for each document.
+  /// Sets a response that consists of one message for each document.
   private mutating func setMessages(_ documents: [Document], _ write: (Document, inout WireWriter) -> Void) {
     setDocuments(documents.lazy.map(\.key))
     let size = documents.reduce(0) { $0 + ($1.data?.encoded.bytes.count ?? 0) }
@@ -73,7 +73,7 @@ extension ProtocolEvent {
     setMessage(token: request.streamToken) { $0.writeRequest(shown, in: database) }
   }
 
-  /// - Parameter mutations: the writes that the response answers.
+  /// - Parameter mutations: the writes that the server answers with this response.
   mutating func set(_ response: CommitResponse, token: [UInt8], to mutations: [Mutation]) {
     setMessage(token: token) { $0.writeResponse(WriteResponse(streamToken: [], commit: response), to: mutations) }
     setDocuments(mutations.lazy.map(\.key))
@@ -97,7 +97,8 @@ extension ProtocolEvent {
 
   // MARK: Calls
 
-  /// - Parameter read: a read of `FirestoreProtocol`. For any other read, the method is the name of its type.
+  /// - Parameter read: a read that `FirestoreProtocol` defines. For any other read, the recorded method is the name of
+  ///   the read's type.
   mutating func set(_ read: some DatastoreRead, in database: DatabaseID) {
     switch read {
     case let read as LookupRead: setMessage { $0.batchGetRequest(read.keys, read.view, in: database) }
@@ -135,8 +136,8 @@ extension ProtocolEvent {
     }
   }
 
-  /// - Parameter answer: the response to the read. The type of the answer alone is ambiguous, because an empty list
-  ///   matches every list type. Therefore the type of the read decides.
+  /// - Parameter answer: the response to the read. Its type is ambiguous, because an empty list matches every list
+  ///   type. Therefore the type of the read determines the conversion.
   mutating func set(_ answer: Any, to read: some DatastoreRead, _ names: DocumentNames) {
     switch read {
     case is LookupRead:

@@ -4,7 +4,8 @@ import FirestoreProtocol
 package import FirestoreQuery
 package import FirestoreSQLite
 
-/// Query results packed by the backend. Loading a bundle fills the cache without querying the backend.
+/// A Firestore bundle: query results that a backend has packed. Loading a bundle fills the cache without querying the
+/// backend.
 package struct Bundle: Sendable {
   package struct NamedQuery: Sendable {
     package var name: String
@@ -20,9 +21,9 @@ package struct Bundle: Sendable {
   }
 
   package struct Entry: Sendable {
-    /// The document as of the read time; it can be a missing document.
+    /// The document as of its read time. It may be a document that does not exist.
     package var document: Document
-    /// The named queries whose result contains the document.
+    /// The named queries whose results contain the document.
     package var queries: [String]
     /// The byte offset of the end of this entry in the bundle.
     package var byteEnd: Int
@@ -102,16 +103,17 @@ extension LocalStore {
   // A bundle is stored in slices, one transaction each. It is marked as loaded only after the last slice, so an
   // interrupted load is repeated.
 
-  /// Whether this bundle, or a newer one with the same id, was loaded before.
+  /// Whether this bundle, or a newer bundle with the same id, was loaded before.
   package func hasLoaded(_ bundle: Bundle) throws(StoreError) -> Bool {
     try database.read { () throws(StoreError) in
       try database.bundles.createTime(of: bundle.id).map { $0 >= bundle.createTime } ?? false
     }
   }
 
-  /// Stores a slice of a bundle's documents. A target that exists only for the bundle refers to the documents, so that
+  /// Stores some of a bundle's documents. A target that exists only for the bundle refers to these documents, so that
   /// they are not garbage-collected immediately.
-  /// - Parameter isFirst: whether the slice replaces the documents of an older bundle with the same id.
+  /// - Parameter isFirst: whether these are the first documents of the bundle. They replace the documents of an older
+  ///   bundle with the same id.
   /// - Returns: the local views of the documents that changed.
   package mutating func store(
     _ slice: ArraySlice<Bundle.Entry>, of bundle: Bundle, isFirst: Bool
@@ -131,8 +133,8 @@ extension LocalStore {
     }
   }
 
-  /// Stores a bundle's named queries after all its documents, and marks it as loaded. The target of a named query
-  /// resumes from the bundle's read time, unless the target has newer data.
+  /// Stores a bundle's named queries after all its documents, and marks it as loaded. A later listener to a named query
+  /// resumes from the bundle's read time, unless the query's target has newer data.
   package mutating func finish(_ bundle: Bundle) throws(StoreError) {
     let database = database
     let own = activeTargets.ids
@@ -155,7 +157,7 @@ extension LocalStore {
     try database.read { () throws(StoreError) in try database.bundles.query(named: name) }
   }
 
-  /// Returns the target that exists only for a bundle. Its collection id has a reserved form that no real collection
+  /// Returns the target that exists only for a bundle. Its collection id has a reserved form, which no real collection
   /// can have. The bundle id is a single path segment and may contain any character.
   private static func target(ofBundle id: String) -> Target {
     let segment = id.map { $0 == "/" ? "%2F" : $0 == "%" ? "%25" : String($0) }.joined()
@@ -175,7 +177,7 @@ extension CacheDatabase {
     try targets.add(members, to: target)
   }
 
-  /// - Parameter active: the targets with listeners. Their cached results are newer than the results in the bundle.
+  /// - Parameter active: the targets with listeners. The bundle does not replace their cached results, which are newer.
   fileprivate func store(
     _ query: Bundle.NamedQuery, _ members: [DocumentKey], _ active: Set<TargetID>
   ) throws(StoreError) {

@@ -3,8 +3,8 @@ package import FirestoreModel
 package import FirestoreSQLite
 import Foundation
 
-/// The one database that a cache and its write queue belong to. The cache stores this identity when it is first opened,
-/// and compares it each time it is opened again. Pending writes are therefore never sent to another database.
+/// The database that a cache and its write queue belong to. The cache stores this identity when it is first opened, and
+/// compares it each time it is opened again. Therefore pending writes are never sent to another database.
 package struct CacheIdentity: Hashable, Sendable, CustomStringConvertible {
   private let backend: String
   private let database: DatabaseID
@@ -19,7 +19,7 @@ package struct CacheIdentity: Hashable, Sendable, CustomStringConvertible {
     CacheIdentity(backend: address.lowercased(), database: database)
   }
 
-  /// - Parameter name: the name of a backend in the memory of a process.
+  /// - Parameter name: the name of an in-memory backend.
   package static func memory(_ name: String, _ database: DatabaseID) -> CacheIdentity {
     CacheIdentity(backend: "memory named \"\(name)\"", database: database)
   }
@@ -30,12 +30,11 @@ package struct CacheIdentity: Hashable, Sendable, CustomStringConvertible {
 
 /// The identity that a client requires of a cache when opening it.
 package struct CacheClaim: Hashable, Sendable {
-  /// The database of the client. If a cache has no owner, this database becomes the owner. Early versions stored no
-  /// owner.
+  /// The client's database. It becomes the owner of a cache that has none, because early versions stored no owner.
   package var identity: CacheIdentity
-  /// Whether to replace another database's cache with an empty one if it has no pending writes. Set it only for a
-  /// directory that contains no caches of other backends. In such a directory, the cache of another database can only
-  /// be left over from deleted data.
+  /// Whether to replace a cache of another database with an empty one, if the old cache has no pending writes. Set it
+  /// only for a directory that contains no caches of other backends. There, the cache of another database can only be
+  /// left over from deleted data.
   package var replacesOthers: Bool
 
   package init(_ identity: CacheIdentity, replacesOthers: Bool = false) {
@@ -45,7 +44,8 @@ package struct CacheClaim: Hashable, Sendable {
 }
 
 extension CacheDatabase {
-  /// The name of the owner's row in the table `globals`. The other rows of that table are the numbers of `Globals`.
+  /// The name of the row in the table `globals` that contains the owner. The other rows of that table are the numbers
+  /// of `Globals`.
   static let ownerName = "database_identity"
 
   /// The database that the cache belongs to; `nil` for a cache that was never claimed.
@@ -55,7 +55,7 @@ extension CacheDatabase {
     }
   }
 
-  /// The number of pending and rejected batches, of all users.
+  /// The number of pending and rejected batches of all users.
   var keptWriteCount: Int64 {
     get throws(StoreError) {
       try connection.integer("SELECT (SELECT count(*) FROM mutation_batches) + (SELECT count(*) FROM rejected_writes)")
@@ -86,7 +86,7 @@ extension CacheDatabase {
 }
 
 extension LocalStore {
-  /// Whether a directory contains a durable cache, in any state.
+  /// Whether a directory contains a durable cache, even a damaged one.
   package static func exists(in path: String) -> Bool { CacheDatabase.files(in: path).exists }
 }
 
@@ -101,7 +101,7 @@ extension LocalStore {
   }
 
   /// Notifies the clients of a shared durable cache, waits until they have closed the cache, and deletes it.
-  /// - Parameter clock: measures the five seconds within which clients must close the cache.
+  /// - Parameter clock: measures the five seconds that clients have to close the cache.
   /// - Throws: the errors of `erase`, and `locked` if a client does not close the cache in time, for example because
   ///   its process is stopped.
   package static func eraseShared(_ path: String, clock: any Clock<Duration>) async throws(StoreError) {
@@ -118,7 +118,8 @@ extension LocalStore {
     throw refusal
   }
 
-  /// Deletes a durable cache: the database, its log, and files that were moved aside. Does nothing if there is none.
+  /// Deletes a durable cache: the database, its write-ahead log, and damaged files that were moved aside. Does nothing
+  /// if there is none.
   /// - Throws: `locked` if a store has the cache open; `notWritable`.
   package static func erase(_ path: String) throws(StoreError) {
     guard FileManager.default.fileExists(atPath: path) else { return }

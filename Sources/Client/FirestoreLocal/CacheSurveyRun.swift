@@ -19,7 +19,7 @@ package struct CacheSurveyRun: Sendable {
     var overlays = 0
   }
 
-  /// A number of rows and their total size.
+  /// A row count and the total size of these rows.
   struct Amount: Sendable {
     var rows = 0
     var bytes: Int64 = 0
@@ -34,7 +34,7 @@ package struct CacheSurveyRun: Sendable {
     case documents(after: DocumentNumber?)
     /// Pending writes and overlays, by document.
     case pending(after: PendingRow?)
-    /// Memberships of documents in targets.
+    /// The entries that assign documents to targets.
     case members(after: TargetCache.Membership?)
     case entries(after: IndexEntry?)
     /// The other tables, one after the other. They are small, or their rows can be counted without reading each one.
@@ -42,7 +42,7 @@ package struct CacheSurveyRun: Sendable {
     case done
   }
 
-  /// The position of a row in the table of pending writes and overlays by document.
+  /// The position in the table of pending writes and overlays, which is ordered by document.
   struct PendingRow: Sendable {
     var collection: CollectionNumber
     var name: String
@@ -58,13 +58,14 @@ package struct CacheSurveyRun: Sendable {
     var document: Int64
   }
 
-  /// The number of rows that are read between two checks of the clock. Reading them takes about 0.5 ms.
+  /// The number of rows that are read before the clock is checked again. Reading them takes about 0.5 ms.
   static let piece = 1_000
 
   var phase = Phase.documents(after: nil)
   var tallies: [CollectionNumber: Tally] = [:]
   var pending = Amount()
-  /// The last document with an overlay. Used to count a document once if several users have an overlay for it.
+  /// The last document for which an overlay was counted. If several users have an overlay for a document, it is counted
+  /// only once.
   var lastOverlay: (collection: CollectionNumber, name: String)?
   var members = 0
   var entries: [IndexNumber: Amount] = [:]
@@ -79,7 +80,7 @@ package struct CacheSurveyRun: Sendable {
 extension LocalStore {
   package func beginSurvey(pacer: SlicePacer = .continuous) -> CacheSurveyRun { CacheSurveyRun(pacer: pacer) }
 
-  /// Performs the next slice of a survey, which reads for a few milliseconds.
+  /// Performs the next slice of a survey. A slice reads for a few milliseconds.
   package func continueSurvey(_ run: inout CacheSurveyRun) throws(StoreError) {
     var next = run
     next.pacer.begin(isWriting: false)
@@ -91,7 +92,7 @@ extension LocalStore {
 }
 
 extension CacheDatabase {
-  /// Counts the next piece of rows.
+  /// Counts the next `piece` of rows.
   fileprivate func survey(_ run: inout CacheSurveyRun) throws(StoreError) {
     switch run.phase {
     case .documents(let last): try countDocuments(&run, after: last)
@@ -113,7 +114,7 @@ extension CacheDatabase {
     }
   }
 
-  /// The tables that are counted in one step, and the expression for the size of their rows.
+  /// The tables that are each counted in one step, with the expression for the size of a row.
   private static let otherTables = [
     ("mutation_batches", "sum(length(batch))"), ("rejected_writes", "sum(byte_count)"),
     ("targets", "sum(length(canonical_id) + length(target) + ifnull(length(resume_token), 0))"),
@@ -207,14 +208,14 @@ extension CacheDatabase {
     run.phase = count < CacheSurveyRun.piece ? .rest(0) : .entries(after: last)
   }
 
-  /// The approximate size in bytes of a membership, or of the numbers that an index entry has in addition to its value.
-  /// SQLite stores small numbers in few bytes.
+  /// The approximate size in bytes of a row that assigns a document to a target, or of an index entry without its
+  /// value. SQLite stores small numbers in few bytes.
   static let numberBytes: Int64 = 8
 }
 
 /// The results of a survey.
 extension LocalStore {
-  /// The part of the cache that each collection occupies, as found by the survey.
+  /// The part of the cache that each collection occupies, according to the survey.
   /// - Parameter leaving: the documents that a garbage collection would remove.
   package func shares(
     of run: CacheSurveyRun, leaving: GarbageCollectionPlan
@@ -273,7 +274,7 @@ extension LocalStore {
     }
   }
 
-  /// The targets and documents that a garbage collection would remove, least recently used first.
+  /// The targets and documents that a garbage collection would evict, least recently used first.
   package func victims(of plan: GarbageCollectionPlan) -> [CacheSurvey.Victim] {
     let results = plan.targets.sorted { $0.sequenceNumber < $1.sequenceNumber }.prefix(ClientInside.listed).map {
       CacheSurvey.Victim(
@@ -297,7 +298,8 @@ extension LocalStore {
 }
 
 extension CacheDatabase {
-  /// The state of the page checksums. SQLite verifies every page that it reads, and damage is recorded.
+  /// The state of the page checksums. SQLite verifies every page that it reads, and the cache records damage that
+  /// SQLite finds.
   fileprivate func checksums() throws(StoreError) -> CacheContents.Checksums {
     guard let path else { return .unneeded }
     if DatabaseFiles(path: path).isMarkedDamaged { return .damaged }
@@ -306,7 +308,8 @@ extension CacheDatabase {
 }
 
 extension LocalStore {
-  /// The complete cached results of current and former listeners, by collection. Takes O(results) time.
+  /// The complete query results in the cache, by collection. They are results of current and former listeners. Takes
+  /// O(results) time.
   package func coverage() throws(StoreError) -> [ResourcePath: CacheSurvey.Coverage] {
     let (database, active) = (database, activeTargets)
     var times = try database.read { () throws(StoreError) in try database.targets.times() }
@@ -332,7 +335,7 @@ extension LocalStore {
 }
 
 extension Target {
-  /// Whether the target's result is every document of its collection.
+  /// Whether the target's result contains every document of its collection.
   fileprivate var isWholeCollection: Bool {
     filters.isEmpty && limit == nil && start == nil && end == nil && orderBy.allSatisfy(\.path.isDocumentID)
   }

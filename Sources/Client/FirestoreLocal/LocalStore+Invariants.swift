@@ -5,8 +5,8 @@ import FirestoreQuery
 package import FirestoreSQLite
 
 extension LocalStore {
-  /// Checks that redundant data in the tables is consistent. O(pending writes + membership); for tests and debug
-  /// builds.
+  /// Checks that redundant data in the tables is consistent. Takes O(pending writes + documents in targets) time; for
+  /// tests and debug builds.
   /// - Returns: descriptions of the inconsistencies.
   package func checkInvariants() throws(StoreError) -> [String] {
     // Runs in a read transaction, which detects other clients' changes before it uses state in memory.
@@ -42,7 +42,7 @@ extension LocalStore {
   }
 }
 
-/// Compares the entries of all indexes with the documents. O(size); for tests and debug builds.
+/// Compares the entries of all indexes with the documents. Takes O(size) time; for tests and debug builds.
 struct IndexVerification {
   let database: CacheDatabase
 
@@ -87,7 +87,8 @@ struct IndexVerification {
 }
 
 extension CacheDatabase {
-  /// Checks the whole file: SQLite's data structures, references between tables, and all encoded values. O(size).
+  /// Checks the whole file: SQLite's data structures, references between tables, and all encoded values. Takes O(size)
+  /// time.
   /// - Throws: `corrupt` for the first inconsistency.
   func verify() throws(StoreError) {
     if let complaint = try connection.integrityComplaint() { throw .damaged(complaint) }
@@ -103,7 +104,7 @@ extension CacheDatabase {
     try retentions.verify()
   }
 
-  /// Queries for rows that must not exist, each with a description of the problem.
+  /// SQL queries for rows that must not exist, each with a description of the problem.
   static let forbidden: [(problem: String, rows: String)] = [
     (
       "overlays without a batch",

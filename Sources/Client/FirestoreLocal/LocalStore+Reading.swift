@@ -5,8 +5,8 @@ package import FirestoreSQLite
 
 extension LocalStore {
   /// Runs a query over the local views of the cached documents.
-  /// - Parameter usingPreviousResults: whether the query may start from the last synced result of the query's target,
-  ///   instead of reading the whole collection.
+  /// - Parameter usingPreviousResults: whether the query may start from the last result that was in sync with the
+  ///   backend, instead of reading the whole collection.
   package func execute(_ query: Query, usingPreviousResults: Bool) throws(StoreError) -> QueryResult {
     let target = try knownTarget(query.target)
     // The ledger uses the number of scanned documents instead if the extent cannot be read.
@@ -52,14 +52,14 @@ extension LocalStore {
     try database.read { () throws(StoreError) in try localDocuments.overlay(of: key) }
   }
 
-  /// The ids of the collections directly below a document or the root, sorted by UTF-8. Only includes collections that
-  /// contain cached documents or writes at any depth.
+  /// The ids of the collections directly below a document or the root, sorted by UTF-8. Includes only collections that
+  /// contain cached documents or pending writes at any depth.
   package func collectionIDs(below parent: ResourcePath) throws(StoreError) -> [String] {
     try database.read { () throws(StoreError) in try database.collections.ids(below: parent) }
   }
 }
 
-/// A document in the backend's version, with the read time that the cache stores for it.
+/// The backend's version of a document, with the read time that the cache stores for it.
 package struct CachedDocument: Sendable {
   package var document: Document
   package var readTime: SnapshotVersion
@@ -70,7 +70,7 @@ package struct CachePages: Sendable {
   /// The number of documents in a page. Reading a page takes a few milliseconds.
   static let size = 200
 
-  /// The document to read, or the collection to read together with everything below it; `nil` for the whole cache.
+  /// The document to read, or the collection to read with everything below it; `nil` for the whole cache.
   let path: ResourcePath?
   var last: DocumentNumber?
   package internal(set) var isFinished = false

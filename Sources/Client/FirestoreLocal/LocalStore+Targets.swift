@@ -5,8 +5,8 @@ package import FirestoreQuery
 package import FirestoreSQLite
 
 extension LocalStore {
-  /// Activates a target. A stored target keeps its id and token. A new target gets the next even id and has no token
-  /// (SPEC-FORMAT §10).
+  /// Activates a target. A target that is already stored keeps its id and resume token. A new target gets the next even
+  /// id and has no token (SPEC-FORMAT §10).
   /// - Parameter interest: this client's interest in the target, which is announced to the other clients.
   package mutating func allocateTarget(
     _ target: Target, announcing interest: TargetInterest? = nil
@@ -27,10 +27,10 @@ extension LocalStore {
     return data
   }
 
-  /// Deactivates a target. Stores the target's newest token and a new sequence number for this use. With eager
-  /// collection, evicts the target together with the documents that only it referred to.
+  /// Deactivates a target. Stores the target's newest resume token and a new sequence number for this use. With eager
+  /// garbage collection, evicts the target and the documents that only this target referred to.
   ///
-  /// The target is inactive afterwards even if this function throws. In that case, the older token remains stored.
+  /// The target becomes inactive even if this function throws. In that case, the older token remains stored.
   /// - Parameter isForeign: whether the listener belonged to another client. If the function throws, such a target
   ///   remains active and can be released again.
   package mutating func releaseTarget(_ id: TargetID, isForeign: Bool = false) throws(StoreError) {
@@ -78,10 +78,11 @@ extension LocalStore {
     return try database.read { () throws(StoreError) in try database.targets.data(for: target) }
   }
 
-  /// An active target's data with the newest token, which may not be stored yet.
+  /// An active target's data with its newest resume token, which may not be stored yet.
   package func activeTarget(_ id: TargetID) -> TargetData? { activeTargets[id]?.data }
 
-  /// Whether the target shares the watch stream's position. A target does so until the backend reports a change for it.
+  /// Whether the target uses the common position of the watch stream. It does so until the backend reports a change for
+  /// it.
   package func followsStream(_ id: TargetID) -> Bool { activeTargets.followsStream(id) }
 
   /// The documents that belong to a target, according to the backend's last report.
@@ -96,8 +97,8 @@ extension LocalStore {
   }
 
   /// Records which documents the views show. These documents are not garbage-collected. If a view has no documents in
-  /// limbo, the next execution of its query can start from the target's documents. If storing fails, the documents
-  /// remain protected nevertheless.
+  /// limbo, this is also stored, so that the next execution of its query can start from the target's documents. The
+  /// documents are protected even if storing fails.
   package mutating func notifyLocalViewChanges(_ changes: [LocalViewChanges]) throws(StoreError) {
     for change in changes { pin(change) }
     try check(.notifyLocalViewChanges)
@@ -153,7 +154,7 @@ extension LocalStore {
     try database.documents.touch(header.number, sequenceNumber: sequenceNumber)
   }
 
-  /// Protects a document from garbage collection while its limbo lookup runs.
+  /// Protects a document from garbage collection during its limbo lookup.
   package mutating func addLimboReference(_ key: DocumentKey, _ target: TargetID) {
     references.add(key, lookedUpBy: target)
   }
@@ -182,8 +183,8 @@ extension TargetCache {
 
 /// The targets with listeners, by id and by query.
 ///
-/// A target follows the watch stream while the backend reports no changes for it. All such targets share one position,
-/// so that the cost of a snapshot does not depend on their number.
+/// A target follows the watch stream as long as the backend reports no changes for the target. All targets that follow
+/// the stream share one position, so that the cost of a snapshot does not depend on their number.
 struct ActiveTargets {
   /// The common position of the targets that follow the stream.
   struct Position {
@@ -192,7 +193,7 @@ struct ActiveTargets {
     var sequenceNumber: Int64
   }
 
-  /// The change of the active targets that a remote event causes.
+  /// The effect of a remote event on the active targets.
   struct Change {
     /// Targets that stopped following the stream before the event.
     var left: Set<TargetID> = []
@@ -201,16 +202,16 @@ struct ActiveTargets {
     var replaced: [TargetID: ActiveTarget] = [:]
     /// The new position of the targets that follow the stream; `nil` if their position does not change.
     var position: Position?
-    /// Whether targets that follow the stream were stored because their stored version was outdated.
+    /// Whether targets that follow the stream were written to the database because their stored version was outdated.
     var storesFollowers = false
   }
 
   private var byID: [TargetID: ActiveTarget] = [:]
   private var idOfTarget: [Target: TargetID] = [:]
   private var position: Position?
-  /// The number of positions so far. Each target separately counts the positions that it has applied.
+  /// The number of positions so far. Each target counts separately how many positions it has applied.
   private var positionCount = 0
-  /// A lower bound for the stored versions of targets that follow the stream; `nil` while no target follows the stream.
+  /// A lower bound for the stored versions of the targets that follow the stream; `nil` while no target does.
   private var oldestStoredVersion: Int64?
 
   var ids: Set<TargetID> { Set(byID.keys) }
@@ -279,7 +280,7 @@ struct ActiveTargets {
     byID[id] = target
   }
 
-  /// Whether some target that follows the stream may have outdated stored data at this version.
+  /// Whether, at this version, the stored data of some target that follows the stream may be outdated.
   func mayHaveDueFollowers(at version: SnapshotVersion) -> Bool {
     guard let oldestStoredVersion else { return false }
     return version.microseconds - oldestStoredVersion >= ActiveTarget.maximumAgeMicroseconds
@@ -295,11 +296,12 @@ struct ActiveTargets {
 /// A target with listeners.
 struct ActiveTarget {
   var data: TargetData
-  /// Whether the target shares the watch stream's position. A target does so until the backend reports a change for it.
+  /// Whether the target uses the common position of the watch stream. It does so until the backend reports a change for
+  /// it.
   var followsStream = false
   /// The count of stream positions that `data` has applied.
   fileprivate var positionCount = 0
-  /// The snapshot version that the database contains; `data` may contain a newer one.
+  /// The snapshot version in the database; `data` may contain a newer one.
   private var storedSnapshotVersion: SnapshotVersion?
   private var storedLimboFreeVersion: SnapshotVersion?
 
@@ -313,13 +315,13 @@ struct ActiveTarget {
     storedLimboFreeVersion = data.lastLimboFreeSnapshotVersion
   }
 
-  /// The maximum age in microseconds of a stored token or a stored limbo-free version (SDK: RESUME_TOKEN_MAX_AGE).
+  /// The maximum age in microseconds of a stored resume token or of a stored limbo-free version (SDK:
+  /// RESUME_TOKEN_MAX_AGE).
   static let maximumAgeMicroseconds: Int64 = 5 * 60 * 1_000_000
 
   fileprivate var storedMicroseconds: Int64 { storedSnapshotVersion?.microseconds ?? 0 }
 
-  /// Whether the stored snapshot version is so old that the version in `data` must be stored now, even without document
-  /// changes.
+  /// Whether the stored snapshot version is so old that the newer version must be stored even if no documents changed.
   var snapshotVersionIsDue: Bool { Self.isDue(data.snapshotVersion, storedSnapshotVersion) }
 
   func limboFreeVersionIsDue(viewChanged: Bool) -> Bool {
@@ -338,7 +340,7 @@ struct ActiveTarget {
 }
 
 extension TargetData {
-  /// Applies the position of the watch stream.
+  /// Applies the common position of the watch stream.
   mutating func advance(to position: ActiveTargets.Position) {
     resumeToken = position.token
     snapshotVersion = position.version

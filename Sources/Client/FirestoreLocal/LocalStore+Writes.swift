@@ -8,7 +8,7 @@ extension LocalStore {
   /// Queues mutations as one batch.
   /// - Parameters:
   ///   - rejected: the rejected write that the batch replaces. The rejected write is removed in the same transaction.
-  ///   - last: the user's newest batch that the caller has received. That batch may have left the queue by now.
+  ///   - last: the user's newest batch that the caller already has. It may have left the queue in the meantime.
   /// - Returns: the batch's number and the local views of all its documents.
   package mutating func write(
     _ mutations: [Mutation], at localWriteTime: Timestamp, insteadOf rejected: BatchID? = nil,
@@ -71,7 +71,7 @@ extension LocalStore {
     return try settle(id, .refused(rejection))
   }
 
-  /// The previous state of a document that a new batch changes, and its numbers in the tables.
+  /// The state of a document before a new batch changes it, and its numbers in the tables.
   private struct WrittenDocument {
     let collection: CollectionNumber
     let name: String
@@ -170,8 +170,8 @@ extension LocalStore {
   }
 }
 
-/// Updates one document of an acknowledged or rejected batch. The batch has already left the queue, but the document's
-/// list of batches still contains it.
+/// Updates one document after its batch was acknowledged or rejected. The batch has already left the queue, but the
+/// document's list of batches still contains it.
 struct BatchResolution {
   private let key: DocumentKey
   private let batch: MutationBatch
@@ -183,7 +183,7 @@ struct BatchResolution {
     self.response = response
   }
 
-  /// - Parameter others: other users that may also have pending writes for the document.
+  /// - Parameter others: other users who may also have pending writes for the document.
   /// - Returns: the document's local view.
   func perform(_ documents: LocalDocuments, _ others: OtherUsers?) throws(StoreError) -> Document {
     let database = documents.database
@@ -232,7 +232,7 @@ struct BatchResolution {
     return try documents.recompute(key, over: remote)
   }
 
-  /// Whether a batch certainly changes the document, provided that it exists.
+  /// Whether a batch is certain to change the document if the document exists.
   private func changes(_ batch: MutationBatch) -> Bool {
     switch batch.mutations.first(where: { $0.key == key })?.precondition {
     case .some(.none), .exists(true): true
@@ -258,7 +258,7 @@ struct BatchResolution {
 }
 
 extension LocalStore {
-  /// Activates the queue of a user; `nil` is the signed-out user. Must be called before any listener exists.
+  /// Activates a user's queue. A `nil` name stands for the signed-out user. Must be called before any listener exists.
   package mutating func start(user name: String?) throws(StoreError) {
     try check(.start)
     let database = database
@@ -290,7 +290,8 @@ extension LocalStore {
     return result
   }
 
-  /// Marks the documents of the batches as changed, because queries see the remote versions of these documents again.
+  /// Marks the documents of the batches as changed. Without the batches, queries see the remote versions of these
+  /// documents again.
   private func renew(_ batches: [MutationBatch], _ database: CacheDatabase) throws(StoreError) {
     let readTime = try database.globals.readTime()
     let sequenceNumber = try database.sequenceNumbers.next()
@@ -302,7 +303,7 @@ extension LocalStore {
     }
   }
 
-  /// Makes a user the current one, and updates this user's overlays of documents that changed while another user was
+  /// Makes a user the current user. Also updates this user's overlays for documents that changed while another user was
   /// current.
   private static func activate(_ name: String?, _ database: CacheDatabase) throws(StoreError) -> UserNumber {
     let user = try database.mutations.number(ofUser: name)

@@ -8,26 +8,26 @@ package import FirestoreSQLite
 /// The offline cache: remote documents, pending writes with their overlays, and targets, in one SQLite database.
 ///
 /// All calls are synchronous, and the store has a single owner. Each mutating function is one transaction: it stores
-/// all of its changes, or it throws and changes nothing, not even in memory. The database is either in its own
-/// directory or in memory, and behaves the same in both cases.
+/// all of its changes, or it throws and changes nothing, not even in memory. The database is in a separate directory or
+/// in memory, and behaves the same in both cases.
 package struct LocalStore: ~Copyable {
   let database: CacheDatabase
   package let policy: GarbageCollectionPolicy
 
-  /// The actions in which a fault is injected. Each of these actions fails before it changes anything.
+  /// The actions in which tests inject a failure. Such an action fails before it changes anything.
   package var faults: Set<StoreAction> = []
   /// Whether expensive scans create indexes automatically. The setting is not stored (SDK: off by default).
   package var createsIndexesAutomatically = false
   /// The minimum number of documents that a scan must read to create an index.
   package var minimumScanForIndexes = AutomaticIndexes.minimumScan
-  /// Keeps the slices of an index backfill short.
+  /// Limits the duration of each slice of an index backfill.
   package var backfillPacer = SlicePacer.continuous
   var backfillLog = LogPacer()
   /// The execution times of recent queries.
   package var queryLedger = QueryLedger.continuous()
-  /// The reason why the store is in memory or new; `nil` if the configured store was opened.
+  /// The reason why the store is in memory or was created anew; `nil` if the configured store was opened.
   package let fallback: StoreError?
-  /// The new path of a damaged database that was moved aside; `nil` if none was.
+  /// The new path of a damaged database that was moved aside; `nil` if no database was damaged.
   package let movedAside: String?
 
   /// Whether this client is the primary client, which runs the streams. Always true if the cache is not shared.
@@ -49,8 +49,9 @@ package struct LocalStore: ~Copyable {
   }
 
   /// Opens the configured location. A damaged database is moved aside, never deleted, and replaced with a new one. The
-  /// store is in memory if the existing database is locked, not writable, not private, of a newer version, or the cache
-  /// of another database. Such a database is left unchanged, and `fallback` contains the reason.
+  /// store is in memory if the existing database is locked, not writable, not private, from a newer version, or the
+  /// cache of another Firestore database. The existing database is then left unchanged, and `fallback` contains the
+  /// reason.
   package init(openingOrFallingBack configuration: LocalStoreConfiguration) {
     let opening: Opening
     do throws(StoreError) {
@@ -105,13 +106,14 @@ package struct LocalStore: ~Copyable {
     }
   }
 
-  /// A random number for this opening of the database. Batches written during this opening contain it.
+  /// A random number that is new each time the database is opened. Batches contain the number of the opening in which
+  /// they were written.
   package var generation: Int64 { database.generation }
 
   /// A permanently unique name for a batch of the current user. It is unique even if the cache is restored to an
-  /// earlier state and assigns the same numbers to other batches. Each user counts as a separate sender, because a
-  /// server remembers only the last responses to each sender. While another user's batches are sent, a batch whose
-  /// response was lost may have to wait for a long time.
+  /// earlier state and assigns the same numbers to other batches. Each user counts as a separate sender. The reason is
+  /// that a server stores only the last responses to each sender. If a response was lost, its batch may have to wait
+  /// for a long time while another user's batches are sent.
   package func requestID(of batch: MutationBatch) -> WriteRequestID {
     func bytes(_ number: Int64) -> [UInt8] { withUnsafeBytes(of: number.bigEndian) { Array($0) } }
     let sender = user == database.signedOutUser ? [] : bytes(user.rawValue)
@@ -121,13 +123,13 @@ package struct LocalStore: ~Copyable {
   /// Closes the database and releases its directory. The same happens when a store goes out of scope.
   package consuming func close() { database.close() }
 
-  /// Closes the database the way a killed process would.
+  /// Closes the database in the same way as the end of a killed process.
   package consuming func abandon() { database.abandon() }
 
-  /// The error if another program removed the files while they were in use.
+  /// The error if another program removed the database files while they were in use; otherwise `nil`.
   package var loss: StoreError? { database.openFiles?.loss }
 
-  /// - Parameter observer: called once, on any thread, when the files are missing.
+  /// - Parameter observer: called once, on any thread, if the files are removed.
   package func watchFiles(_ observer: @escaping @Sendable () -> Void) {
     database.openFiles?.watch { _ in observer() }
   }
@@ -151,19 +153,19 @@ package struct LocalStore: ~Copyable {
 
 package enum StorageLocation: Hashable, Sendable {
   case memory
-  /// A directory (0700, created if absent) for one store, or for several that share it.
+  /// A directory for one store, or for several stores that share it. It is created if necessary, with mode 0700.
   case directory(String)
 }
 
 package enum GarbageCollectionPolicy: Hashable, Sendable {
   /// Evicts a document as soon as no target, view or pending write refers to it.
   case eager
-  /// Keeps documents until the cache exceeds this size in bytes, then collects the least recently used 10 %.
+  /// Keeps documents until the cache exceeds this size in bytes, and then evicts the least recently used 10 %.
   case leastRecentlyUsed(thresholdBytes: Int64)
   case never
 }
 
-/// The named transactions of the store; tests inject faults by name (spec tests' `failDatabase`).
+/// The transactions of the store by name. Tests inject failures by name (`failDatabase` in the spec tests).
 package enum StoreAction: String, Hashable, Sendable, CaseIterable {
   case start = "Start MutationQueue"
   case allocateTarget = "Allocate target"
@@ -185,14 +187,15 @@ package struct LocalStoreConfiguration: Sendable {
   package var location: StorageLocation
   package var policy: GarbageCollectionPolicy
   package var database: DatabaseID
-  /// The required owner of a durable cache; `nil` accepts any owner, which suits a command that only reads the cache.
+  /// The required owner of a durable cache. If `nil`, any owner is accepted, which suits a command that only reads the
+  /// cache.
   package var claim: CacheClaim?
-  /// Whether other stores, of this process or others, may use a durable cache at the same time.
+  /// Whether other stores, in this process or others, may use a durable cache at the same time.
   package var isShared: Bool
-  /// The clients that share the cache, if all of them run on one thread; `nil` if the kernel notifies the clients of
+  /// The clients that share the cache, if all of them run on one thread. If `nil`, the kernel notifies clients of
   /// changes.
   package var peers: SimulatedPeers?
-  /// Receives a message of one or two sentences if opening succeeds but the user should know about a problem.
+  /// Receives a message of one or two sentences if opening succeeds despite a problem that the user should know about.
   package var report: @Sendable (String) -> Void
 
   package init(
@@ -224,23 +227,23 @@ package struct LocalWriteResult: Sendable {
 }
 
 package struct QueryResult: Sendable {
-  /// The matching local views, in any order, without duplicates. For a limit query, they include at least the first
-  /// `limit` matches.
+  /// The matching documents as local views, in any order, without duplicates. For a limit query, they include at least
+  /// the first `limit` matches.
   package var matches: [Document]
-  /// The order hint of each match's id if all matches are in one collection; empty if a hint is unknown.
+  /// An order hint for each match's id, if all matches are in one collection. Empty if a hint is unknown.
   package var hints: [KeyHint] = []
   /// The keys of the documents that belong to the query's target, according to the backend's last report.
   package var remoteKeys: Set<DocumentKey>
   /// The query plan that produced the result.
   package var plan: QueryPlan
-  /// The number of stored documents that were compared with the query, not counting documents with pending writes.
+  /// The number of stored documents that were compared with the query. Documents with pending writes are not counted.
   package var documentsScanned = 0
   /// The number of index entries that were read.
   package var entriesRead = 0
   /// The statistics of each index that the query used; empty unless the plan is `index`.
   package var indexes: [IndexUse] = []
 
-  /// Moves the matches out, so that they can be sorted without a copy.
+  /// Removes and returns the matches, so that they can be sorted without a copy.
   package mutating func takeMatches() -> [Document] {
     var taken: [Document] = []
     swap(&taken, &matches)
@@ -253,12 +256,12 @@ package struct QueryResult: Sendable {
   }
 }
 
-/// The change of one view for one snapshot.
+/// The change of one view in one snapshot.
 package struct LocalViewChanges: Sendable {
   package var targetID: TargetID
   package var isFromCache: Bool
   /// Whether the view has reached its limit and includes documents that the backend does not have yet. Such documents
-  /// may displace others that would otherwise be in limbo.
+  /// may take the place of others that would otherwise be in limbo.
   package var hidesDocuments: Bool
   package var added: [DocumentKey]
   package var removed: Set<DocumentKey>
@@ -276,7 +279,7 @@ package struct LocalViewChanges: Sendable {
 }
 
 package struct UserChangeResult: Sendable {
-  /// The documents whose local view may have changed, together with the mutation queue.
+  /// The documents whose local view may have changed together with the mutation queue.
   package var affected: [DocumentKey: Document]
   package var removedBatches: [BatchID]
   package var addedBatches: [MutationBatch]

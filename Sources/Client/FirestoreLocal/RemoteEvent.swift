@@ -8,8 +8,8 @@ package import FirestoreSQLite
 package struct RemoteEvent: Sendable {
   package var version: SnapshotVersion?
   package var targetChanges: [TargetID: TargetChange]
-  /// Targets whose documents do not match the backend's. The client listens to each of them again without a token, for
-  /// the given purpose.
+  /// Targets whose documents do not match the backend's. The client listens to each of them again without a resume
+  /// token, for the given purpose.
   package var targetMismatches: [TargetID: TargetPurpose]
   /// The documents, existing or missing, as the backend reported them.
   package var documents: [DocumentKey: Document]
@@ -17,14 +17,14 @@ package struct RemoteEvent: Sendable {
   /// Targets whose document count did not match the existence filter, even if a bloom filter explained the difference.
   package var filteredTargets: Set<TargetID>
   package var position: Position
-  /// Whether the backend has reset a target since the last event. If so, the backend may have lost versions that the
-  /// client has seen.
+  /// Whether the backend has reset a target since the last event. In this case, the backend may have lost document
+  /// versions that the client has seen.
   package var hasReset = false
 
-  /// The stream's new position, for the targets that follow the stream. These targets have a token, were part of an
-  /// earlier event of the same stream, and are not part of this event.
+  /// The stream's new position, which applies to the targets that follow the stream. These targets have a resume token,
+  /// were part of an earlier event on the same stream, and are not part of this event.
   package struct Position: Sendable {
-    /// The token for the event's version; `nil` if the position does not change.
+    /// The resume token for the event's version; `nil` if the position does not change.
     package var token: ResumeToken?
     /// Targets that stopped following the stream before this event. Their position does not change.
     package var left: Set<TargetID> = []
@@ -82,11 +82,11 @@ extension LocalStore {
     }
   }
 
-  /// Stores documents, target memberships and resume tokens in one transaction (S6).
+  /// Stores documents, the document lists of targets, and resume tokens in one transaction (S6).
   ///
-  /// A document's version decreases only if the backend lost the newer version (`RemoteEventApplication`). A token is
-  /// stored when documents changed, when no token is stored yet, or when the stored token is at least five minutes
-  /// older (SPEC-FORMAT §14.22). `activeTarget` always has the newest token.
+  /// A stored document is replaced with an older version only if the backend lost the newer one
+  /// (`RemoteEventApplication`). A token is stored if documents changed, if no token is stored yet, or if the stored
+  /// token is at least five minutes older (SPEC-FORMAT §14.22). `activeTarget` always returns the newest token.
   /// - Returns: the local views of the documents that changed.
   package mutating func apply(_ event: RemoteEvent) throws(StoreError) -> [DocumentKey: Document] {
     try check(.applyRemoteEvent)
@@ -121,7 +121,7 @@ struct RemoteEventApplication {
   private var others: OtherUsers?
   private var sequenceNumber: Int64 = 0
   private var readTime: SnapshotVersion?
-  /// The highest version of stored documents that the backend may have lost. Never higher than the event's version.
+  /// The highest version of stored documents that the backend may have lost. It is at most the event's version.
   private var lostVersions: Int64 = .min
   private let targets: ActiveTargets
   /// The change of the active targets.
@@ -135,8 +135,8 @@ struct RemoteEventApplication {
   /// Documents to remove, because the client can no longer read them.
   private var lost: [DocumentNumber] = []
   private var unreferenced: [DocumentNumber] = []
-  /// Whether the last document was new. If so, the next document is probably new as well, and is inserted without a
-  /// lookup.
+  /// Whether the last document was new. If so, the next document is probably new too, and is inserted without looking
+  /// it up first.
   private var expectsNewDocuments = false
 
   init(
@@ -177,8 +177,8 @@ struct RemoteEventApplication {
     return changes
   }
 
-  /// The local views of the documents that the event changed. Most of them equal the event's documents and need no
-  /// lookup.
+  /// The local views of the documents that the event changed. Most of these views equal the event's documents and need
+  /// no lookup.
   private var changes: [DocumentKey: Document] {
     var changes = event.documents
     for key in unchanged { changes[key] = nil }
@@ -243,8 +243,8 @@ struct RemoteEventApplication {
   ///
   /// A snapshot contains the newest version of each document at the snapshot's time. If the backend resets a target and
   /// then sends an older version than the stored one, the backend has lost the newer version. This happens if the
-  /// backend's data was restored from a copy or lost its last commits. (The official SDKs keep the newer version
-  /// permanently.)
+  /// backend's data was restored from a copy, or if the backend lost its last commits. (The official SDKs keep the
+  /// newer version permanently.)
   private func isNewer(_ document: Document, than header: DocumentTable.Header?) -> Bool {
     guard let header, header.state != .placeholder, let stored = header.version else { return true }
     let version = document.version?.microseconds ?? .min
@@ -296,7 +296,7 @@ struct RemoteEventApplication {
   }
 
   /// Applies the stream's position to the targets that follow the stream. Stores the position only if the stored one is
-  /// at least five minutes older, so the cost is rare.
+  /// at least five minutes older, so that writes are rare.
   private mutating func advanceFollowers() throws(StoreError) {
     (targetChange.left, targetChange.isFirstOfStream) = (event.position.left, event.position.isFirst)
     guard let token = event.position.token, let version = event.version else { return }
@@ -313,7 +313,7 @@ struct RemoteEventApplication {
     }
   }
 
-  /// Adds members in ascending order, so that neighboring rows, which share pages, are written together.
+  /// Adds documents to a target in ascending order. Neighboring rows share pages, so fewer pages are written.
   private mutating func add(_ keys: Set<DocumentKey>, to id: TargetID) throws(StoreError) {
     var members: [DocumentNumber] = []
     members.reserveCapacity(keys.count)

@@ -8,22 +8,22 @@ import Glibc
 import Synchronization
 
 extension DataKeeper {
-  /// The state that the thread needs to remain attached.
+  /// The state with which the thread maintains a connection to the process that owns the data.
   struct Attached: Sendable {
     fileprivate let welcome: SharingLine.Welcome
     fileprivate let line: OwnerConnection
     fileprivate let socket: DataSocket
     fileprivate var attachment: Attachment
-    /// The bytes that were received after the welcome.
+    /// The bytes that arrived after the owner's welcome message.
     fileprivate var received: [UInt8]
   }
 
-  /// Times in milliseconds. `interval` is the time between pings to the owner. A stopped owner counts as silent after
-  /// `stopPatience` without an answer. A running owner may be busy with a long operation, so it counts as silent only
-  /// after `patience`.
+  /// Times in milliseconds. `interval` is the time between pings to the owner. A stopped owner counts as unresponsive
+  /// if it does not answer for `stopPatience`. A running owner may be busy with a long operation, so it counts as
+  /// unresponsive only after `patience`.
   private static let (interval, stopPatience, patience): (CInt, CInt, CInt) = (2_000, 500, 10_000)
 
-  /// - Returns: `nil` if the data is no longer needed.
+  /// - Returns: `nil` if this process no longer needs the data.
   func attach(
     _ welcome: SharingLine.Welcome, _ line: OwnerConnection, _ received: [UInt8], _ socket: DataSocket?
   ) -> Attached? {
@@ -40,8 +40,8 @@ extension DataKeeper {
     return Attached(welcome: welcome, line: line, socket: socket, attachment: attachment, received: received)
   }
 
-  /// Remains attached until the owner ends, or this process closes the data. While the owner does not answer, calls end
-  /// with an error and the data is unreachable. Blocks the calling thread.
+  /// Remains attached until the owner ends, or until this process closes the data. While the owner does not answer,
+  /// calls fail and the data counts as unreachable. Blocks the calling thread.
   func stay(_ attached: Attached) {
     var attached = attached
     let (owner, line) = (attached.welcome.owner, attached.line)
@@ -85,7 +85,7 @@ extension DataKeeper {
     attachment.end()
   }
 
-  /// Ends the calls to an owner that does not answer; the calls fail with this reason.
+  /// Ends the calls to an owner that does not answer. The calls fail with this reason.
   private func suspend(_ attachment: Attachment) {
     let reason = RPCStatus(.unavailable, DataKeeper.silence(of: attachment.owner).message)
     change { state in
@@ -115,11 +115,11 @@ final class Attachment: Sendable {
 
   var owner: DataMember { welcome.owner }
 
-  /// Whether the owner has ended, or does not answer.
+  /// Whether the owner has ended or does not answer.
   var isOver: Bool { state.withLock { $0.isOver } }
 
   /// - Parameter thread: the thread that reads and writes the connections of the database's first datastore.
-  /// - Returns: `nil` if the owner has ended, or does not answer.
+  /// - Returns: `nil` if the owner has ended or does not answer.
   func datastore(for database: DatabaseID, on thread: ConnectionThread) -> GRPCDatastore? {
     state.withLock { state in
       if state.isOver { return nil }
@@ -145,7 +145,8 @@ final class Attachment: Sendable {
 }
 
 /// The connection for messages between an attached process and the owner. The connection ends as soon as the owner's
-/// process ends, even if it is killed. One thread uses it and blocks while it waits. Any thread may call `cut`.
+/// process ends, even if it is killed. Only one thread reads and writes, and it blocks while it waits. Any thread may
+/// call `cut`.
 final class OwnerConnection: Sendable {
   enum Event {
     case line(SharingLine)

@@ -24,7 +24,8 @@ final class DataKeeper: Sendable {
     case attached(Attachment)
   }
 
-  /// A connection to the data. Its generation shows whether this is still the current connection.
+  /// A connection to the data, with the generation at which it was established. The generation shows whether this is
+  /// still the current connection.
   struct Passage: Sendable {
     let way: Way
     fileprivate let generation: Int
@@ -35,7 +36,7 @@ final class DataKeeper: Sendable {
       return [.unavailable, .cancelled, .internal, .unknown].contains(status.code)
     }
 
-    /// The reason to report for calls that remain unanswered because the connection ended.
+    /// The reason to report for calls that got no answer because the connection ended.
     var loss: String {
       switch way {
       case .own: "This process has closed the data."
@@ -46,21 +47,21 @@ final class DataKeeper: Sendable {
 
   struct State {
     var way: Way?
-    /// The reason why the data is unreachable. Only set if the data is unreachable for longer than a change of the
-    /// owner takes.
+    /// The reason why the data is unreachable. `nil` during a normal change of the owner, which is short.
     var reason: RPCStatus?
-    /// Counts the changes of the connection and of the reason.
+    /// Increases with each change of the connection or of `reason`.
     var generation = 0
     /// The random number that identifies the data; `nil` until it is known.
     var instance: [UInt8]?
-    /// The state that the thread needs to remain attached.
+    /// The state with which the thread maintains a connection to the owner.
     var arrival: Attached?
     var server: SocketServer?
     var line: OwnerConnection?
     var others: [DataMember] = []
-    /// The reason why the owner refused to hand the data over to this process.
+    /// The owner's reason for refusing to hand the data over to this process.
     var refusal: String?
-    /// Whether this process has handed the data over because the process is about to be stopped.
+    /// Whether this process has handed the data over because the process is about to be stopped (for example by
+    /// Ctrl-Z).
     var hasHandedOver = false
     var isClosed = false
     var observers: [Int: AsyncStream<Void>.Continuation] = [:]
@@ -75,10 +76,10 @@ final class DataKeeper: Sendable {
   let member: DataMember
   let configuration: BackendConfiguration
   let pausesForPort: Bool
-  /// The maximum time to wait until the holder of the data shares it.
+  /// The maximum time to wait until the process that has the data open shares it.
   let patience: Duration
   let state = Mutex(State())
-  /// The queue whose thread searches for the data or remains attached. This work blocks the queue.
+  /// A queue whose thread searches for the data, or maintains the connection to the owner. Both block the thread.
   private let queue = DispatchQueue(label: "shared-data")
 
   init(
@@ -92,14 +93,14 @@ final class DataKeeper: Sendable {
     self.patience = patience
   }
 
-  /// Starts a thread that remains attached, or searches.
+  /// Starts a thread that maintains the connection `attached`, or that searches for the data.
   func start(_ attached: Attached?, from search: DataSearch) {
     state.withLock { $0.arrival = attached }
     queue.async { self.keep(search) }
   }
 
   /// Closes the data, and ends the attachments of other processes to this process. If this process has the data open,
-  /// waits until the data is closed. Closing takes one or two milliseconds, unless other work takes longer.
+  /// waits until the data is closed. This takes one or two milliseconds, or longer if other work must finish first.
   func close() {
     guard end() else { return }
     Self.closing.withLock { _ = $0.insert(directory) }
@@ -110,7 +111,7 @@ final class DataKeeper: Sendable {
 
   /// The directories that this process is closing. The server's thread closes each directory after its current work.
   private static let closing = Mutex<Set<String>>([])
-  /// The maximum time for closing. After this time, the directory counts as held by this process.
+  /// The maximum time for closing a directory. After this time, the data counts as still open in this process.
   static let closingTime = Duration.seconds(30)
 
   /// Whether this process is closing the directory and still has its lock.
@@ -121,7 +122,7 @@ final class DataKeeper: Sendable {
     return false
   }
 
-  /// Ends the connection. This is a separate function, so that the caller does not retain the backend while waiting for
+  /// Ends the connection. This is a separate function so that its caller does not retain the backend while it waits for
   /// the backend to close.
   /// - Returns: whether this process had the data open.
   private func end() -> Bool {
@@ -148,7 +149,7 @@ final class DataKeeper: Sendable {
     DirectoryLock.isHeld(directory) && DirectoryLock.lastHolder(of: directory)?.process == getpid()
   }
 
-  /// - Returns: false if the data is no longer needed.
+  /// - Returns: false if this process no longer needs the data.
   @discardableResult func change(_ body: (inout State) -> Void) -> Bool {
     let observers = state.withLock { state -> [AsyncStream<Void>.Continuation]? in
       if state.isClosed { return nil }
@@ -178,8 +179,8 @@ final class DataKeeper: Sendable {
   }
 
   /// The current connection. If there is none, waits for the next one.
-  /// - Parameter known: the generation of a reason that the caller has already reported; `nil` if the caller reported
-  ///   none.
+  /// - Parameter known: the generation of an error that the caller has already reported, and that is therefore not
+  ///   thrown again; `nil` for none.
   /// - Throws: the reason why the data is unreachable; `cancelled`.
   func way(knowing known: Int? = nil) async throws(RPCStatus) -> Passage {
     if let passage = state.withLock({ $0.passage }) { return passage }
@@ -209,23 +210,23 @@ final class DataKeeper: Sendable {
   }
 }
 
-/// The handover of data to a process that must have the data open itself. One example is a server on a port: it answers
-/// requests that the socket does not support, and it applies security rules.
+/// Handing the data over to a process (the guest) that must open the data itself. One example is a server on a port: it
+/// answers requests that the socket does not support, and it applies security rules.
 ///
 /// ```
-/// guest ── give ──► owner ─┬─ closes the data, searches when another has it ───────► the guest has the lock, or another
-///                          └─ no REASON                                             guest, asked next
+/// guest ── give ──► owner ─┬─ closes the data, then searches for its new owner ─► the guest gets the lock, or asks the
+///                          └─ no REASON                                           process that got the lock first
 /// ```
 extension DataKeeper {
-  /// The maximum time that this process, after handing the data over, waits for another process to open it. The
-  /// requesting process tries to open the data every 10 ms.
+  /// The maximum time that this process waits, after handing the data over, until another process opens the data. The
+  /// requesting process tries to open it every 10 ms.
   private static let headStart = Duration.milliseconds(500)
-  /// The interval of the checks whether another process has the data.
+  /// The interval between checks for whether another process has the data.
   private static let look = Duration.milliseconds(5)
   /// The pause before repeating the request if the owner ended the connection but still has the data.
   private static let pause = Duration.milliseconds(50)
 
-  /// Hands the data over to another process and attaches to it.
+  /// Hands the data over to another process, and then attaches to that process.
   /// - Returns: the reason why this process keeps the data; `nil` if it has handed the data over.
   func giveUp() -> String? {
     if pausesForPort { return "it serves the data on a port" }
@@ -311,10 +312,10 @@ extension DataKeeper {
   }
 }
 
-/// The handover of data before this process is stopped. A stopped process cannot answer calls, so it first hands the
-/// data over.
+/// Handing the data over before this process is stopped. A stopped process cannot answer calls, so another process must
+/// open the data first.
 extension DataKeeper {
-  /// The interval of the checks whether the data is closed.
+  /// The interval between checks for whether the data is closed.
   private static let glance = Duration.milliseconds(2)
 
   /// Closes the data if this process has it open. Calls then wait, and streams end. Returns as soon as other processes
@@ -326,7 +327,7 @@ extension DataKeeper {
     while holdsLock, .now < deadline { try? await ContinuousClock().sleep(for: Self.glance) }
   }
 
-  /// Closes the data. This is a separate function, so that the caller does not retain the backend while waiting for the
+  /// Closes the data. This is a separate function so that its caller does not retain the backend while it waits for the
   /// backend to close.
   /// - Returns: false if this process does not have the data open.
   private func letGo() async -> Bool {
@@ -348,7 +349,7 @@ extension DataKeeper {
     return true
   }
 
-  /// Searches for the data again after `handOver`. Opens the data in this process, or attaches to the process that now
+  /// Resumes the use of the data after `handOver`. Opens the data in this process, or attaches to the process that now
   /// has it open.
   func takeUp() {
     let hadHandedOver = state.withLock { state in

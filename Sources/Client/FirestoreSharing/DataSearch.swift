@@ -13,22 +13,22 @@ struct DataSearch {
   enum Find {
     case own(LocalBackend)
     case attached(SharingLine.Welcome, OwnerConnection, received: [UInt8])
-    /// The data is locked, but no process answers on its socket yet.
+    /// The data is locked, but no process is accepting connections on its socket.
     case nobody(StoreError)
-    /// A process accepts the connection but has not sent anything yet.
+    /// A process has accepted the connection, but has not sent anything yet.
     case silent(OwnerConnection, StoreError)
     case failed(StoreError)
   }
 
-  /// The time after which the process that holds the data counts as unresponsive if it does not share the data.
+  /// The time after which a process that has locked the data but does not share it counts as unresponsive.
   static let patience = Duration.milliseconds(1_500)
 
-  /// The interval in milliseconds at which the search checks whether the awaited process was stopped.
+  /// The interval in milliseconds at which the search checks whether the process that it waits for was stopped.
   private static let glance: CInt = 100
 
   private(set) var socket: DataSocket?
-  /// The maximum time to wait for an answer from the first process that holds the data. By default, the keeper's
-  /// patience.
+  /// The maximum time to wait for the first answer from the process that has the data open. `nil` for the keeper's
+  /// default.
   var grace: Duration?
 
   private static func milliseconds(until deadline: ContinuousClock.Instant) -> CInt {
@@ -64,7 +64,8 @@ struct DataSearch {
     return welcome(on: line, until: .now + (grace ?? keeper.patience), held, keeper)
   }
 
-  /// - Parameter deadline: the end of the wait; `nil` to wait forever. The wait is shorter if the process is stopped.
+  /// - Parameter deadline: the time at which to stop waiting; `nil` to wait forever. The wait also ends if the process
+  ///   is stopped.
   func welcome(
     on line: OwnerConnection, until deadline: ContinuousClock.Instant?, _ held: StoreError, _ keeper: DataKeeper
   ) -> Find {
@@ -136,8 +137,8 @@ extension DataKeeper {
     return backend
   }
 
-  /// Keeps a connection to the data, or searches for one, until this process opens the data itself or stops using it.
-  /// Blocks the calling thread.
+  /// Maintains a connection to the data, or searches for the data, until this process opens the data itself or stops
+  /// using it. Blocks the calling thread.
   func keep(_ search: DataSearch) {
     var search = search
     search.grace = nil
@@ -175,8 +176,8 @@ extension DataKeeper {
     state.withLock { $0.arrival = $0.isClosed ? nil : attached }
   }
 
-  /// Continues to wait on the same connection. If the owner was stopped and continues, its welcome arrives. If the
-  /// owner ends, the connection ends.
+  /// Continues to wait on the same connection. If the owner was stopped and is resumed, it sends its welcome message.
+  /// If the owner ends, the connection ends.
   private func wait(for line: OwnerConnection, _ held: StoreError, _ search: DataSearch) {
     // Stores the connection, so that `close` can end it.
     guard change({ $0.line = line }) else { return }
@@ -187,7 +188,7 @@ extension DataKeeper {
     }
   }
 
-  /// Reports the reason why the data is unreachable, but not more than once.
+  /// Reports the reason why the data is unreachable. Reports the same reason only once.
   private func tell(_ error: StoreError) {
     let status = RPCStatus(.unavailable, error.message)
     if state.withLock({ $0.reason == status }) { return }
@@ -197,7 +198,8 @@ extension DataKeeper {
     }
   }
 
-  /// The error if the process that holds the data does not answer and its name is unknown.
+  /// The error to report if the process that has locked the data does not answer. Used if the name of that process is
+  /// unknown.
   var silenceOfHolder: StoreError {
     let holder = DirectoryLock.presentHolder(of: directory)
     return Self.silence(of: holder.map { DataMember(process: $0.process, name: "") })
@@ -215,8 +217,7 @@ extension DataKeeper {
   }
 }
 
-/// The socket next to the data. Through this socket, the process that has the data open serves it to other processes of
-/// the same user.
+/// The socket next to the data. The process that has the data open uses it to serve other processes of the same user.
 final class DataSocket: Sendable {
   private let socket: LocalSocket
 
@@ -229,14 +230,14 @@ final class DataSocket: Sendable {
     }
   }
 
-  /// The path in a form that is short enough for a socket address. It is valid in this process while this object
-  /// exists.
+  /// The socket's path in a form that is short enough for a socket address. It is valid only in this process, and only
+  /// while this object exists.
   var address: String { socket.address }
 
   /// The users whose processes may share the data.
   var trustedUsers: Set<UInt32> { socket.trustedUsers }
 
-  /// Starts to listen, and replaces the socket that an ended process left.
+  /// Starts to listen. Replaces a socket that a process did not remove before it ended.
   /// - Precondition: this process has locked the directory.
   /// - Returns: a descriptor that the caller closes.
   /// - Throws: `notWritable` if the socket cannot be created.
@@ -253,6 +254,6 @@ final class DataSocket: Sendable {
   /// - Precondition: this process has locked the directory.
   func remove() { socket.remove() }
 
-  /// Connects, and determines the user of the process at the other end.
+  /// Connects, and determines the user of the process that accepts the connection.
   func connect() -> LocalSocket.Approach { socket.connect() }
 }

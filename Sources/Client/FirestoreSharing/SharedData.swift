@@ -9,8 +9,8 @@ import LocalSockets
 import Synchronization
 
 /// The data of a directory, shared by any number of processes. The first process opens the data and serves it to the
-/// others on a socket next to the data. When that process ends, another process replaces it. This process uses the data
-/// as long as this object exists.
+/// others on a socket next to the data. When that process ends, another process opens the data. This process uses the
+/// data as long as this object exists.
 package final class SharedData: Sendable {
   private let keeper: DataKeeper
 
@@ -24,11 +24,11 @@ package final class SharedData: Sendable {
   ///   - name: this process's name, which other processes display.
   ///   - pausesForPort: whether a server on a port uses the data. If so, long reads pause for the server's connections,
   ///     and the data is never handed over to another process.
-  ///   - waits: whether the data becomes temporarily unreachable if its holder is unresponsive. If false, the function
-  ///     throws instead.
-  ///   - grace: the time to wait for an unresponsive holder. After that, the search continues in a separate thread, and
-  ///     the data is temporarily unreachable. If `nil`, the function waits for `patience`, and then `waits` applies.
-  ///   - patience: the maximum time to wait for the holder's answer.
+  ///   - waits: whether to return even if the process that has locked the data is unresponsive. The data is then
+  ///     temporarily unreachable. If false, the function throws instead.
+  ///   - grace: the time to wait for an unresponsive process. After that, the function returns, and a separate thread
+  ///     continues the search. If `nil`, the function waits for `patience`, and then `waits` applies.
+  ///   - patience: the maximum time to wait for an answer from the process that has locked the data.
   ///   - objection: returns a reason to reject a database that this process uses for the first time.
   /// - Throws: `locked` if another process has locked the directory and does not share the data; `notWritable`,
   ///   `notPrivate`, `newerSchema`, `corrupt`.
@@ -61,7 +61,7 @@ package final class SharedData: Sendable {
 
   private struct Weak { weak var data: SharedData? }
 
-  /// The open data by path. Needed because a process opens a directory only once.
+  /// The data that is open in this process, by path. A process opens each directory only once.
   private static let open = Mutex<[String: Weak]>([:])
 
   /// The name of the program.
@@ -70,7 +70,8 @@ package final class SharedData: Sendable {
   /// The random number that identifies the data; `nil` while unknown.
   package var instance: [UInt8]? { keeper.state.withLock { $0.instance } }
 
-  /// A warning if the process that has the data open provides less durability than requested; `nil` otherwise.
+  /// A warning if the process that has the data open provides less durability than this process requested; otherwise
+  /// `nil`.
   package func durabilityWarning(_ wanted: BackendConfiguration.Durability) -> String? {
     guard wanted == .full, case .attached(let attachment)? = keeper.state.withLock({ $0.way }),
       attachment.welcome.durability != .full
@@ -113,16 +114,16 @@ package final class SharedData: Sendable {
     return stream
   }
 
-  /// Hands the data over before this process is stopped, for example by Ctrl-Z, because a stopped process answers no
+  /// Hands the data over before this process is stopped, for example by Ctrl-Z, because a stopped process cannot answer
   /// calls. When this function returns, other processes can open the data, unless other work in this process takes
-  /// longer than `grace`. Calls wait until `takeUp`.
+  /// longer than `grace`. Calls in this process wait until `takeUp`.
   package func handOver(within grace: Duration = .milliseconds(500)) async { await keeper.handOver(within: grace) }
 
-  /// Searches for the data again when this process continues after `handOver`.
+  /// Resumes the use of the data when this process continues after `handOver`.
   package func takeUp() { keeper.takeUp() }
 
-  /// Opens the data in this process. If another process has the data open, asks that process to hand it over; that
-  /// process then attaches to this one. A process that serves the data on a port refuses.
+  /// Opens the data in this process. If another process has the data open, asks that process to hand the data over and
+  /// to attach to this process. A process that serves the data on a port refuses the request.
   /// - Parameter patience: the maximum time to wait for the data.
   /// - Throws: `unavailable` with the reason why the data cannot be opened; `cancelled` if the task is cancelled.
   package func claim(within patience: Duration = .seconds(5)) async throws(RPCStatus) {
@@ -137,7 +138,7 @@ package final class SharedData: Sendable {
     case attached(to: DataMember)
   }
 
-  /// Waits until a connection to the data has ended, or until the task is cancelled.
+  /// A function that waits until a connection to the data has ended, or until the task is cancelled.
   package typealias End = @Sendable () async -> Void
 
   /// The current connection to the data. If there is none, waits for the next connection, without a time limit.
@@ -165,8 +166,8 @@ package final class SharedData: Sendable {
 extension DataKeeper {
   /// Finds the first connection.
   /// - Parameters:
-  ///   - waits: whether to continue without an error if the process that holds the data is unresponsive.
-  ///   - grace: the time after which a separate thread continues to wait for a process that shares the data.
+  ///   - waits: whether to return without an error if the process that has locked the data is unresponsive.
+  ///   - grace: the time after which this function returns, and a separate thread continues to wait.
   fileprivate func find(waits: Bool, grace: Duration?) throws(StoreError) {
     var search = DataSearch()
     search.grace = grace

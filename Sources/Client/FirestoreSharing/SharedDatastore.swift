@@ -6,9 +6,9 @@ package import FirestoreProtocol
 package import SerialExecutors
 import Synchronization
 
-/// One database of data that several processes use. One process is the owner, which has the data open. If the owner
-/// ends before it answers a call, the next owner receives the call again. Commits have ids, so each commit is applied
-/// only once. A stream ends together with the owner, and the client resumes it with the next owner.
+/// One database in data that several processes use. One of these processes is the owner, which has the data open. If
+/// the owner ends before it answers a call, the call is sent again to the next owner. Commits have ids, so each commit
+/// is applied only once. A stream ends together with the owner, and the client resumes it with the next owner.
 package final class SharedDatastore: Datastore {
   /// The data. It is open as long as this object exists.
   private let data: SharedData
@@ -16,7 +16,7 @@ package final class SharedDatastore: Datastore {
   private let database: DatabaseID
   /// The thread of the connection to another process, created on first use.
   private let thread = LazyThread()
-  /// The generation of the reason that ended the last stream. The next stream waits until the generation changes.
+  /// The generation of the error that ended the last stream. The next stream waits until the generation changes.
   private let told = Mutex<Int?>(nil)
 
   init(_ data: SharedData, _ keeper: DataKeeper, _ database: DatabaseID) {
@@ -25,14 +25,14 @@ package final class SharedDatastore: Datastore {
     self.database = database
   }
 
-  /// False, because pings detect a silent owner, and a stream ends together with its owner.
+  /// Always false: pings detect an owner that does not answer, and a stream ends together with its owner.
   package var canFallSilent: Bool { false }
 
   package var loop: (any WorkLoop & TaskExecutor)? { thread.value }
 
   package func reconnect() { attached?.reconnect() }
 
-  /// The traffic since this process attached to the current owner; `nil` in the owner's process.
+  /// The network traffic since this process attached to the current owner; `nil` if this process is the owner.
   package var traffic: DatastoreTraffic? { attached?.traffic }
 
   /// The connection to the owner; `nil` if this process has the data open.
@@ -73,7 +73,7 @@ package final class SharedDatastore: Datastore {
     try end.get()
   }
 
-  /// Runs a stream, and switches to the next connection if the first one ends before a request was sent.
+  /// Runs a stream. If the connection ends before a request was sent, continues on the next connection.
   private func stream(
     _ start: StreamStart, _ body: @escaping @Sendable (any Datastore) async throws(RPCStatus) -> Void
   ) async -> Result<Void, RPCStatus> {
@@ -112,12 +112,12 @@ package final class SharedDatastore: Datastore {
     }
   }
 
-  /// The maximum time to wait, after a failed call, until the keeper notices that the connection has ended. The call
-  /// may fail earlier than that.
+  /// The maximum time to wait, after a failed call, until the keeper detects that the connection has ended. The call may
+  /// fail before the keeper detects this.
   private static let patience = Duration.seconds(1)
 
-  /// Runs `body` on a connection until the connection ends.
-  /// - Returns: `nil` if the connection ended, which also ends the call.
+  /// Runs `body` on a connection.
+  /// - Returns: `nil` if the connection ended before `body` returned.
   private func pass<Answer: Sendable>(
     _ passage: DataKeeper.Passage, _ body: @escaping @Sendable (any Datastore) async throws(RPCStatus) -> Answer
   ) async -> Result<Answer, RPCStatus>? {
@@ -218,10 +218,11 @@ package final class SharedDatastore: Datastore {
 private final class StreamStart: Sendable {
   private let state = Mutex((isOpen: false, hasAsked: false))
 
-  /// Whether the stream has already taken a request. If so, another connection would have to send this request again.
+  /// Whether the stream has already read a request. If so, it cannot continue on another connection, which would not
+  /// receive this request.
   var hasAsked: Bool { state.withLock { $0.hasAsked } }
 
-  /// - Returns: whether this is the first call, so that the client must be notified that the stream is open.
+  /// - Returns: whether this is the first call. Only then must the client be notified that the stream is open.
   func opens() -> Bool {
     state.withLock { state in
       defer { state.isOpen = true }

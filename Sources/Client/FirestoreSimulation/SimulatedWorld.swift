@@ -7,10 +7,10 @@ import FirestoreSQLite
 import SeededRandom
 import SerialExecutors
 
-/// An in-memory backend, the connections of named clients to this backend, and the simulated time, all on one thread.
-/// The same calls and the same seed produce the same events in the same order.
+/// An in-memory backend, named clients that connect to it, and simulated time. All of them run on one thread. The same
+/// calls and the same seed produce the same events in the same order.
 package struct SimulatedWorld: Sendable {
-  /// The start time of every simulation: 2026-01-01T00:00:00Z.
+  /// The time at which every simulation starts: 2026-01-01T00:00:00Z.
   package static let beginning = Timestamp(seconds: 1_767_225_600)
 
   package let database: DatabaseID
@@ -60,6 +60,6 @@ package struct SimulatedWorld: Sendable {
     return faults
   }
 
-  /// Ends the thread after the work that remains.
+  /// Ends the thread after all remaining work.
   package func end() { loop.end() }
 }

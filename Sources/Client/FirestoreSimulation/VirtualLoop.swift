@@ -5,10 +5,10 @@ import Synchronization
 
 /// A thread that runs clients, a backend and the caller in turn. The simulated time advances only when none of them has
 /// work. Nothing else influences the events, so their order is the same in each run. A simulated hour takes only as
-/// long as the work within it.
+/// long as the work in it.
 ///
-/// Actors run on this thread through a `QueueExecutor`, and tasks by having the loop as their preferred executor. Work
-/// on this thread must not wait for another thread, because the simulated time would advance meanwhile.
+/// Actors use this thread through a `QueueExecutor`, and tasks use it as their preferred executor. Work on this thread
+/// must not wait for another thread, because the simulated time would advance during the wait.
 package final class VirtualLoop: WorkLoop, TaskExecutor {
   private struct Sleeper {
     var deadline: Duration
@@ -18,14 +18,14 @@ package final class VirtualLoop: WorkLoop, TaskExecutor {
 
   private struct State {
     var work: [@Sendable () -> Void] = []
-    /// The index in the list of the next work to perform.
+    /// The index of the next work item in the list.
     var next = 0
     var now = Duration.zero
     var sleepers: [Sleeper] = []
     var cancelled: Set<Int> = []
     var lastSleeper = 0
     var isOver = false
-    /// The number of callers that currently stop the time.
+    /// The number of callers that currently stop the simulated time.
     var holds = 0
 
     mutating func takeWork() -> (@Sendable () -> Void)? {
@@ -79,16 +79,16 @@ package final class VirtualLoop: WorkLoop, TaskExecutor {
     perform { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
   }
 
-  /// Stops the time until `release()`, so that another thread can work meanwhile.
+  /// Stops the simulated time until `release()`, for example while another thread works.
   package func hold() { state.withLock { $0.holds += 1 } }
 
-  /// Ends the effect of one `hold()`.
+  /// Cancels one call of `hold()`.
   package func release() {
     state.withLock { $0.holds -= 1 }
     wake.signal()
   }
 
-  /// Ends the thread after the current work. Tasks that sleep are not woken.
+  /// Ends the thread after the current work. Sleeping tasks are not woken.
   package func end() {
     state.withLock { $0.isOver = true }
     wake.signal()

@@ -6,26 +6,26 @@ import FirestoreProtoJSON
 import FirestoreProtocol
 import FirestoreQuery
 
-/// Reads the bundle format. A bundle consists of JSON elements, each preceded by its length in bytes as decimal digits.
-/// The bundle's metadata comes first, followed by named queries and documents. Each document is preceded by its own
-/// metadata.
+/// Reads the bundle format. A bundle consists of JSON elements. Before each element, the element's length in bytes is
+/// written as decimal digits. The bundle's metadata comes first, followed by named queries and documents. Before each
+/// document there is an element with that document's metadata.
 package struct BundleReader {
   private let bytes: [UInt8]
   private let database: DatabaseID
   private var position = 0
-  /// The beginning of the current element, for error messages.
+  /// The start of the current element, for error messages.
   private var start = 0
   private var bundle: Bundle?
   private var metadata = BundleElement.Metadata()
-  /// The end of the bundle's metadata. The progress counts bytes from here.
+  /// The end of the bundle's metadata. Progress is counted in bytes from this position.
   private var metadataEnd = 0
-  /// Document metadata whose document has not been read yet.
+  /// The metadata of a document that has not been read yet.
   private var awaited: BundleElement.DocumentMetadata?
 
   private init(_ bytes: [UInt8], _ database: DatabaseID) { (self.bytes, self.database) = (bytes, database) }
 
-  /// - Throws: `invalid-argument` if the bytes are not a bundle (the error contains the offset), or if the bundle is
-  ///   from another database.
+  /// - Throws: `invalid-argument` if the bytes are not a bundle, or if the bundle is from another database. If the
+  ///   bytes are not a bundle, the error contains the offset.
   package static func read(_ bytes: [UInt8], database: DatabaseID) throws(RPCStatus) -> Bundle {
     var reader = BundleReader(bytes, database)
     do throws(WireError) {
@@ -138,7 +138,7 @@ enum BundleElement {
 }
 
 extension WireReader {
-  /// - Returns: `nil` for an unknown element.
+  /// - Returns: `nil` for an element of an unknown kind.
   fileprivate mutating func bundleElement(_ database: DatabaseID) throws(WireError) -> BundleElement? {
     var element: BundleElement?
     while let tag = try tag() {

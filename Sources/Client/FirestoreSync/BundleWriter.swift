@@ -7,7 +7,7 @@ import FirestoreQuery
 
 /// Writes the bundle format that `BundleReader` and the official SDKs read.
 package struct BundleWriter {
-  /// The version of the format (SDK: BUNDLE_VERSION).
+  /// The version number of the format (SDK: BUNDLE_VERSION).
   private static let version: Int64 = 1
 
   private let names: DocumentNames
@@ -45,7 +45,7 @@ package struct BundleWriter {
   /// Adds a document, or records that the document does not exist.
   /// - Parameters:
   ///   - readTime: the document's read time.
-  ///   - queries: the names of the queries whose result contains the document.
+  ///   - queries: the names of the queries whose results contain the document.
   package mutating func append(
     _ document: Document, readTime: SnapshotVersion, queries: [String] = []
   ) throws(RPCStatus) {
@@ -66,8 +66,8 @@ package struct BundleWriter {
   }
 
   /// The whole bundle.
-  /// - Parameter createTime: the version of the bundle. A client skips the bundle if it has already loaded one with the
-  ///   same id and an equal or later time.
+  /// - Parameter createTime: the version of the bundle. A client skips the bundle if it has already loaded a bundle
+  ///   with the same id and the same or a later time.
   package func bytes(id: String, createTime: SnapshotVersion) throws(RPCStatus) -> [UInt8] {
     let metadata = try Self.element { element in
       element.field(1) { metadata in

@@ -12,25 +12,25 @@ import FirestoreSQLite
 struct StoreHealth: Sendable {
   /// An operation that the store failed to perform and that will be repeated.
   enum Operation: Sendable {
-    /// No operation; only checks whether the store works.
+    /// No operation. Only checks whether the store works.
     case probe
-    /// An acknowledgement, with the time of the backend's answer.
+    /// Storing an acknowledgement, with the time of the backend's answer.
     case acknowledge(MutationBatch, CommitResponse, at: Timestamp)
     case reject(MutationBatch, RPCStatus, at: Timestamp)
     case changeUser(String?)
     /// Opening the queue of pending writes.
     case start(String?)
-    /// Refilling views up to their limits.
+    /// Filling views up to their limits again.
     case refill(Set<ViewID>)
-    /// Processing the notices of other clients of the cache.
+    /// Processing other clients' notices in a shared cache.
     case hear
-    /// Announcing everything to the other clients, after an announcement failed.
+    /// Repeating all announcements to the other clients, after an announcement failed.
     case announce
     case takeOver
     /// Updating the views with the data that other clients have stored.
     case synchronise
 
-    /// The batch whose answer the operation stores; `nil` for other operations.
+    /// The batch whose answer the operation stores; `nil` if the operation stores no answer.
     var batch: BatchID? {
       switch self {
       case .acknowledge(let batch, _, _), .reject(let batch, _, _): batch.id
@@ -43,15 +43,16 @@ struct StoreHealth: Sendable {
     /// The store has not read the user's queue yet.
     case unopened
     case working
-    /// The store fails with this error. At least one operation is waiting; the operations are ordered oldest first.
+    /// The store fails with this error. At least one operation is waiting. The operations are ordered from oldest to
+    /// newest.
     case failing(StoreError, [Operation])
     /// The database is damaged: it returned data that differs from the data that was stored.
     case damaged(StoreError)
   }
 
   private var state = State.unopened
-  /// The delays between attempts, at most 15 s including jitter. They are short, because an attempt costs only one
-  /// transaction and freed disk space should be detected soon.
+  /// The delays between attempts. They are at most 15 s, including jitter. They are short for two reasons: an attempt
+  /// costs only one transaction, and the client should soon detect that disk space is available again.
   private var backoff = Backoff(longest: .seconds(10))
 
   var failure: StoreError? {
@@ -65,7 +66,8 @@ struct StoreHealth: Sendable {
     if case .damaged(let error) = state { error.status } else { nil }
   }
 
-  /// The reason why the client cannot accept writes: the queue is not open, or the store is damaged. `nil` if it can.
+  /// The reason why the client cannot accept writes: the queue is not open, or the store is damaged. `nil` if the
+  /// client can accept writes.
   var refusal: StoreError? {
     switch state {
     case .unopened, .working: nil
@@ -98,7 +100,7 @@ struct StoreHealth: Sendable {
     }
   }
 
-  /// Queues an operation without trying it if other operations are already waiting.
+  /// Queues an operation without trying it, but only if other operations are already waiting.
   /// - Returns: whether the operation was queued.
   mutating func wait(with operation: Operation) -> Bool {
     guard case .failing(let error, let waiting) = state else { return false }
@@ -123,7 +125,7 @@ struct StoreHealth: Sendable {
 
   // MARK: The next attempt
 
-  /// Records a successful transaction, so that the delays start from the shortest one after the next failure.
+  /// Records a successful transaction. After the next failure, the delays start again from the shortest one.
   mutating func stored() { backoff.reset() }
 
   mutating func nextDelay(using generator: inout some RandomNumberGenerator) -> Duration {
@@ -131,10 +133,10 @@ struct StoreHealth: Sendable {
   }
 }
 
-/// The client's reactions when the store fails, works again or is damaged.
+/// The client's reactions to a store that fails, recovers or is damaged.
 extension SyncCore {
-  /// Opens the user's queue. If the store cannot read the queue now, the client tries again later. Until an attempt
-  /// succeeds, it accepts no writes.
+  /// Opens the user's queue. If the store cannot read the queue, the client tries again later. It accepts no writes
+  /// until an attempt succeeds.
   package mutating func startOrRetry(user: String?) {
     do throws(StoreError) {
       try start(user: user)
@@ -146,7 +148,7 @@ extension SyncCore {
   /// - Parameter observer: called once, on any thread, when the store's files are missing.
   package mutating func watchFiles(_ observer: @escaping @Sendable () -> Void) { store.watchFiles(observer) }
 
-  /// Opens the queue after a failed start. Listeners may have started before the queue was open.
+  /// Opens the queue after an earlier attempt failed. Listeners may have started before the queue was open.
   private mutating func startLate(user: String?) throws(StoreError) {
     try start(user: user)
     var changes: [DocumentKey: Document] = [:]
@@ -154,7 +156,7 @@ extension SyncCore {
     emit(changes, causes: [.userChanged])
   }
 
-  /// Disconnects from the network and queues the operation for another attempt.
+  /// Stops using the network, and queues the operation for another attempt.
   mutating func storeFailed(_ error: StoreError, retrying operation: StoreHealth.Operation) {
     guard health.damage == nil else { return }
     // The new primary client performs the operation instead.
@@ -167,9 +169,9 @@ extension SyncCore {
     if health.fail(error, retrying: operation) { scheduleRetry() }
   }
 
-  /// Ends the use of a damaged cache. The extent of the damage is unknown, so nothing is sent or stored any more. Every
-  /// write, wait and listener ends with the error, and later calls fail with it. Intact data in the cache can still be
-  /// read. The next start moves the damaged file aside.
+  /// Stops using a damaged cache. The extent of the damage is unknown, so nothing is sent or stored any more. Every
+  /// write, wait and listener ends with the error, and later calls fail with the same error. Intact data in the cache
+  /// can still be read. The next start moves the damaged file aside.
   private mutating func storeDamaged(_ error: StoreError) {
     let status = error.status
     health.damaged(error)
@@ -190,7 +192,7 @@ extension SyncCore {
     output.append(.schedule(.storeRetry, after: health.nextDelay(using: &random)))
   }
 
-  /// Repeats the oldest operation. The operation after it waits for the next attempt.
+  /// Repeats the oldest operation. The following operation waits for the next attempt.
   mutating func retryOldest() {
     guard let operation = health.waiting.first else { return }
     do throws(StoreError) {
@@ -227,9 +229,9 @@ extension SyncCore {
     }
   }
 
-  /// Reconnects when all waiting operations have succeeded. If the client reconnected earlier, the answer to one user's
-  /// write could still be waiting when the user changes. The client would then search the wrong user's queue for the
-  /// write.
+  /// Uses the network again when all waiting operations have succeeded. If the client did so earlier, the answer to one
+  /// user's write could still be waiting when the user changes. The client would then search the wrong user's queue for
+  /// the write.
   private mutating func storeRecovered() {
     guard network.clear(.storageFailed) else { return }
     output.statusChanged()

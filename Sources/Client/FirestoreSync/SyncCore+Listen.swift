@@ -68,7 +68,8 @@ extension SyncCore {
     }
   }
 
-  /// Protects the initial documents of a view from garbage collection, as its later documents are protected.
+  /// Protects the initial documents of a view from garbage collection. Later documents of the view are protected when
+  /// it shows them.
   private mutating func pin(_ view: View, for target: TargetID) {
     guard !view.documents.isEmpty else { return }
     let shown = LocalViewChanges(
@@ -77,8 +78,8 @@ extension SyncCore {
     try? store.notifyLocalViewChanges([shown])
   }
 
-  /// Removes a listener. If it was the last listener of a target, also removes everything that only this listener
-  /// needed. Does nothing if the listener has already ended.
+  /// Removes a listener. If it was the target's last listener, also removes everything that only this listener needed.
+  /// Does nothing if the listener has already ended.
   package mutating func stopListening(_ id: ListenerID) {
     guard let removal = listens.remove(id), let target = listens.views.target(of: removal.view) else { return }
     output.statusChanged()
@@ -100,8 +101,8 @@ extension SyncCore {
     }
   }
 
-  /// Marks the views of a target as unwatched. From now on, they show the documents in the cache, without looking up
-  /// documents in limbo.
+  /// Marks a target's views as unwatched. From now on, they show the documents in the cache, and the client does not
+  /// look up documents in limbo.
   mutating func letAge(_ ids: [ViewID]) {
     for id in ids { stopLimboResolutions(listens.stopLookups(of: id)) }
     startLimboResolutions()

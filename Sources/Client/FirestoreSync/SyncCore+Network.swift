@@ -5,7 +5,7 @@ import FirestoreModel
 import FirestoreSQLite
 
 extension SyncCore {
-  /// Uses the network again, without a backoff.
+  /// Uses the network again, without a backoff delay.
   package mutating func enableNetwork() {
     guard network.clear(.disabledByUser) else { return }
     output.statusChanged()
@@ -13,7 +13,7 @@ extension SyncCore {
     leaseConditionsChanged()
   }
 
-  /// Closes both streams. In the same step, every view that is current becomes from-cache (S7).
+  /// Closes both streams. In the same step, every view that was in sync changes to from-cache (S7).
   package mutating func disableNetwork() {
     guard network.stop(by: .disabledByUser) else { return }
     output.statusChanged()
@@ -23,7 +23,7 @@ extension SyncCore {
     leaseConditionsChanged()
   }
 
-  /// Skips every backoff, both of streams that wait to be opened and of a store that failed.
+  /// Ends every backoff, so that waiting streams are opened immediately and a failed store is tried again.
   package mutating func retryNow() {
     if watchStream.phase == .starting {
       output.append(watching.skipBackoff())
@@ -40,7 +40,8 @@ extension SyncCore {
     }
   }
 
-  /// Switches to another user's queue. If the store fails, the change of user waits, and the streams remain closed.
+  /// Switches to another user's queue. If the store fails, the switch waits until the store works, and the streams
+  /// remain closed.
   package mutating func changeUser(to user: String?) {
     if health.damage != nil || health.wait(with: .changeUser(user)) { return }
     do throws(StoreError) {
@@ -75,7 +76,7 @@ extension SyncCore {
 
   // MARK: Streams
 
-  /// Called when the delay before a stream's attempt is over.
+  /// Handles the end of the delay before an attempt to open a stream.
   /// - Returns: whether the epoch is the current one (S8).
   mutating func streamBegan(_ kind: StreamKind, in epoch: StreamEpoch) -> Bool {
     guard epoch == (kind == .watch ? watchStream : writeStream).epoch else { return false }

@@ -6,7 +6,7 @@ package import FirestoreQuery
 package import FirestoreSQLite
 
 extension SyncCore {
-  /// The query's cached result, with local writes and within the limit.
+  /// The query's cached result, including local writes and within the query's limit.
   mutating func cachedSnapshot(_ query: Query) throws(StoreError) -> ViewSnapshot {
     snapshot(of: query, in: try store.execute(query, usingPreviousResults: true))
   }
@@ -32,8 +32,8 @@ extension SyncCore {
       suggestedIndexes: result.plan == .scan ? missing : [], isBuildingIndexes: isBuilding)
   }
 
-  /// The indexes that would help the query but do not exist. Existing indexes are omitted, because the query did not
-  /// use them: they are incomplete, or would not read less than a scan.
+  /// The indexes that would help the query but do not exist. Omits existing indexes. The query did not use them because
+  /// they are incomplete or would not read less than a scan.
   private func missingIndexes(of query: Query, among existing: [IndexState]) -> [FieldIndex] {
     FieldIndex.answering(query).filter { wanted in
       !existing.contains { $0.definition.isEquivalent(to: wanted) }
@@ -43,7 +43,7 @@ extension SyncCore {
   /// The maximum number of documents that a preview reads. Reading them takes a few milliseconds.
   private static let mostPreviewed = 10_000
 
-  /// Counts the documents that a query finds, if that takes at most a few milliseconds. Never creates an index.
+  /// Counts the documents that match a query, if that takes at most a few milliseconds. Never creates an index.
   package mutating func preview(_ query: Query) throws(StoreError) -> QueryPreview {
     let extent = try store.extent(of: query)
     guard extent <= Self.mostPreviewed else {

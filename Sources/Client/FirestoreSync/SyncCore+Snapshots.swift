@@ -7,7 +7,7 @@ import FirestoreQuery
 import FirestoreSQLite
 
 extension SyncCore {
-  /// The snapshots of one transition, for the listeners and for the store.
+  /// The snapshots that one transition raises for listeners, and the changes that the store must record.
   struct Emission {
     fileprivate var raised: [SnapshotDelivery] = []
     /// The changes that the store must record for each view's snapshot.
@@ -49,7 +49,7 @@ extension SyncCore {
     if let error = withoutRefill.error { storeFailed(error, retrying: .refill(withoutRefill.views)) }
   }
 
-  /// Adds the views of all of the event's targets, even if their documents have not changed.
+  /// Adds the views of all targets in the event, even if their documents have not changed.
   private func add(_ event: RemoteEvent, to concerns: inout [ViewTable.Concern]) {
     var ids = Set(event.targetChanges.keys).union(event.targetMismatches.keys).flatMap { listens.views.ids(of: $0) }
     if event.position.token != nil {
@@ -63,8 +63,8 @@ extension SyncCore {
     concerns.sort { $0.id < $1.id }
   }
 
-  /// Completes an update with the result of the whole query. If the store fails, the view has too few documents until
-  /// it is refilled later.
+  /// Completes an update with the result of the whole query. If the store fails, the view shows too few documents until
+  /// a later refill.
   private mutating func refill(
     _ id: ViewID, _ step: inout View.Step, _ failed: inout (views: Set<ViewID>, error: StoreError?)
   ) {
@@ -78,7 +78,7 @@ extension SyncCore {
     }
   }
 
-  /// Refills views up to their limit, which failed earlier because the store failed.
+  /// Refills views up to their limits after an earlier refill failed because of the store.
   mutating func refill(_ ids: Set<ViewID>) throws(StoreError) {
     var emission = Emission()
     for id in ids.sorted() {
@@ -98,7 +98,7 @@ extension SyncCore {
     show(outcome, in: id, target, event, &emission)
   }
 
-  /// Shows a view's snapshot, if there is one, to the view's listeners.
+  /// Shows a view's snapshot to the view's listeners, if there is a snapshot.
   private mutating func show(
     _ outcome: consuming View.Outcome, in id: ViewID, _ target: TargetID, _ event: RemoteEvent?,
     _ emission: inout Emission
@@ -138,7 +138,8 @@ extension SyncCore {
     try? store.notifyLocalViewChanges(notes)
   }
 
-  /// Ignores the removal of documents from one view of a mirrored target if the other view still shows them.
+  /// Ignores documents that were removed from one view of a mirrored target, if the target's other view still shows
+  /// them.
   private func leaveOutShown(by view: ViewID, _ changes: inout LocalViewChanges) {
     for other in listens.views.ids(of: changes.targetID) where other != view {
       guard let documents = listens.views.read(other, \.documents) else { continue }
@@ -146,7 +147,7 @@ extension SyncCore {
     }
   }
 
-  /// Changes the online state, and all views and listeners in the same step (S7).
+  /// Changes the online state, and updates all views and listeners in the same step (S7).
   mutating func changeOnlineState(
     causes: [SnapshotCause] = [.offline],
     _ change: (inout OnlineStateTracker) -> OnlineStateTracker.TimerChange
@@ -162,15 +163,15 @@ extension SyncCore {
   }
 }
 
-/// The handling of acknowledged writes in unwatched views. A view normally shows an acknowledged write when the
-/// backend's version of the document arrives. If a view has only cache listeners, this version may never arrive, so the
-/// view shows the committed document after a pause.
+/// Handling of acknowledged writes in unwatched views. A view normally shows an acknowledged write when the backend's
+/// version of the document arrives. If a view has only cache listeners, this version may never arrive. In that case,
+/// the view shows the committed document after a delay.
 extension SyncCore {
-  /// The pause before showing the committed document. During this pause, the backend's version may still arrive for
+  /// The delay before the committed document is shown. During the delay, the backend's version may still arrive for
   /// another target.
   private static let pauseBeforeUnwatchedResults = Duration.seconds(1)
 
-  /// The views that hold back acknowledged writes and whose targets no client watches.
+  /// The views that are waiting for the results of acknowledged writes although no client watches their targets.
   private var unwatchedViews: [ViewID] {
     listens.views.waiting.filter { id in
       guard let target = listens.views.target(of: id), listens.views.read(id, \.heldBackKeys)?.isEmpty == false else {

@@ -20,12 +20,12 @@ extension SyncCore {
     output.statusChanged()
   }
 
-  /// Returns the next request for the stream. The stream now owes a confirmation (S5).
+  /// Returns the next request for the stream. The backend must then confirm it (S5).
   package mutating func takeWatchRequest(in epoch: StreamEpoch) -> WatchRequest? {
     watching.takeRequest(in: epoch, stored: { store.activeTarget($0) }) { listens.watched($0) }
   }
 
-  /// Processes messages. Messages of an old epoch are dropped (S8), even if one of the earlier messages ends the epoch.
+  /// Processes messages. Drops messages of an old epoch (S8), even if an earlier message in the list ended the epoch.
   package mutating func receive(_ changes: [WatchChange], in epoch: StreamEpoch) {
     for change in changes { receive(change, in: epoch) }
   }
@@ -86,8 +86,7 @@ extension SyncCore {
     }
   }
 
-  /// Handles the end of a stream that the client did not close. The stream is opened again if there are targets or
-  /// writes.
+  /// Handles the end of a stream that the client did not close. Opens the stream again if there are targets or writes.
   package mutating func streamEnded(_ kind: StreamKind, _ status: RPCStatus, in epoch: StreamEpoch, at now: Timestamp) {
     switch kind {
     case .watch: watchStreamEnded(status, in: epoch)

@@ -5,9 +5,9 @@ package import FirestoreModel
 package import FirestoreProtocol
 package import FirestoreSQLite
 
-/// The whole state of a client. It is synchronous and deterministic, uses neither tasks nor the network, and gets times
-/// as arguments. Every transition processes an event. After each transition, the caller gets its effects with
-/// `takeEffects` and performs them in that order.
+/// The whole state of a client. It is synchronous and deterministic. It uses neither tasks nor the network, and receives
+/// times as arguments. Every transition processes one event. After each transition, the caller calls `takeEffects` and
+/// performs the transition's effects in order.
 ///
 /// Invariants, cited by number in tests:
 ///
@@ -16,7 +16,8 @@ package import FirestoreSQLite
 /// - **S3** A write's acknowledgement or rejection is signaled before any snapshot that contains its result.
 /// - **S4** Batches are sent in batch-id order; the k-th response answers the k-th unacknowledged batch.
 /// - **S5** A target's "responses owed" counter changes in the same step in which the request is handed out.
-/// - **S6** A resume token is committed in the same transaction as the documents it covers; versions never decrease.
+/// - **S6** A resume token is committed in the same transaction as the documents it covers. A document's version decreases
+///   only if the backend has lost the newer version.
 /// - **S7** The online state changes views and listeners in one step.
 /// - **S8** Nothing from an old stream epoch or a canceled timer is applied.
 /// - **S9** A local document always equals its overlay applied to the remote document.
@@ -27,9 +28,9 @@ package struct SyncCore: ~Copyable {
     package var database: DatabaseID
     package var maximumLimboResolutions = LimboResolver.defaultMaximum
     package var isNetworkEnabled = true
-    /// The size in bytes above which garbage collection runs in the background; `nil` to never collect.
+    /// The cache size in bytes above which garbage collection runs in the background; `nil` to never run it.
     package var garbageCollectionThreshold: Int64?
-    /// Keeps the slices of a garbage collection short.
+    /// Limits the duration of each slice of a garbage collection.
     package var slicePacer = SlicePacer.continuous
 
     package init(database: DatabaseID) { self.database = database }
@@ -37,7 +38,7 @@ package struct SyncCore: ~Copyable {
 
   let configuration: Configuration
   package var store: LocalStore
-  /// The source of jitter for delays.
+  /// The random source for the jitter of delays.
   var random: any RandomNumberGenerator & Sendable
 
   var listens: Listens
@@ -66,7 +67,7 @@ package struct SyncCore: ~Copyable {
     }
   }
 
-  /// Opens the user's queue and starts sending it.
+  /// Opens the user's queue of pending writes and starts sending them.
   package mutating func start(user: String?) throws(StoreError) {
     try store.start(user: user)
     writes.begin(user, with: try store.pendingBatches())
@@ -90,10 +91,10 @@ package struct SyncCore: ~Copyable {
   /// Closes the store.
   package consuming func close() { store.close() }
 
-  /// Closes the store as a killed process does.
+  /// Closes the store in the same way as the end of a killed process.
   consuming func abandon() { store.abandon() }
 
-  /// The combined online state of both streams. Listeners' snapshots only depend on the watch stream, as in the SDKs
+  /// The combined online state of both streams. Listeners' snapshots depend only on the watch stream, as in the SDKs
   /// (`OnlineStateTracker`).
   package var onlineState: OnlineState { network.stateOfEitherStream }
   package var isNetworkEnabled: Bool { network.isEnabled }
@@ -135,10 +136,11 @@ package struct SyncConfiguration: Sendable {
   }
 }
 
-/// The reason why the requested durable cache is not in use, or why it is a new one.
+/// The reason why the requested durable cache is not in use, or why it had to be created anew.
 package struct CacheProblem: Hashable, Sendable {
   package let error: StoreError
-  /// Whether a cache in memory is used instead. If false, the damaged cache was moved aside, and a new one replaces it.
+  /// Whether a memory cache is used instead of the durable one. If false, the damaged cache was moved aside and
+  /// replaced with a new one.
   package let isInMemory: Bool
 
   /// The description of the problem for the user, with the most important part first.
@@ -151,26 +153,26 @@ package enum SyncEffect: Sendable {
   case complete(BatchID, Result<CommitResponse, RPCStatus>)
   /// All snapshots of one transition, to be delivered together (S1).
   case deliver([SnapshotDelivery])
-  /// Listeners fail and end.
+  /// Ends listeners with an error.
   case fail([ListenerID], RPCStatus)
-  /// All writes that were pending at the start of the wait have been answered, or the wait fails with the status.
+  /// Ends a wait for pending writes: all of its writes have been answered, or it fails with the status.
   case finishWait(PendingWritesWait, RPCStatus?)
   case open(StreamKind, StreamEpoch, after: Duration)
   case close(StreamKind, StreamEpoch)
-  /// A request for the open stream is ready to be sent.
+  /// A request is ready to be sent on the open stream.
   case wake(StreamKind)
-  /// Starts a timer. Replaces an earlier schedule of the same timer.
+  /// Starts a timer, and replaces an earlier schedule of the same timer.
   case schedule(SyncTimer, after: Duration)
   case cancel(SyncTimer)
-  /// The client that runs the streams refused to cancel a write.
+  /// The client that runs the streams has refused to cancel a write.
   case refuseCancellation(BatchID, RPCStatus)
-  /// The client ends, because another client that shares the cache is deleting it.
+  /// Closes this client, because another client that shares the cache is deleting it.
   case shutDown(RPCStatus)
 }
 
 extension [SyncEffect] {
-  /// Whether the effects deliver snapshots. If so, all snapshots of the change are in sync after the effects, and
-  /// observers are notified once.
+  /// Whether the effects deliver snapshots. If so, all listeners' snapshots are in sync after the effects, and
+  /// observers of snapshots-in-sync are notified once.
   package var bringSnapshotsInSync: Bool { contains { if case .deliver = $0 { true } else { false } } }
 }
 
@@ -186,16 +188,16 @@ package struct PendingWritesWait: Hashable, Sendable {
 }
 
 package enum SyncTimer: Hashable, Sendable, CaseIterable {
-  /// The timeout for the first answer after the watch stream has started.
+  /// The time limit for the first answer after the watch stream was started.
   case onlineTimeout
   case watchIdle
   case writeIdle
   /// Repeats the oldest operation that the store failed to perform.
   case storeRetry
   case garbageCollection
-  /// Performs a slice of indexing documents that were cached before the index was defined.
+  /// Performs the next slice of an index backfill: it indexes documents that were cached before the index was defined.
   case indexBackfill
-  /// Announces that this client is alive, and determines whether it is primary.
+  /// Announces that this client is alive, and determines whether it is the primary client.
   case leaseRefresh
   /// Cancels writes that were not sent before their deadline.
   case writeDeadline
@@ -210,8 +212,8 @@ package struct ListenerID: Hashable, Comparable, Sendable {
   package static func < (left: ListenerID, right: ListenerID) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// The output of transitions: the effects of the current transition, and the number of times that `ClientStatus` has
-/// changed.
+/// The output of transitions: the effects of the current transition, and the number of changes of `ClientStatus` so
+/// far.
 struct SyncOutput: Sendable {
   private(set) var effects: [SyncEffect] = []
   private(set) var statusRevision = 0

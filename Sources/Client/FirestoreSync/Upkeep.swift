@@ -2,19 +2,19 @@
 import FirestoreLocal
 import FirestoreSQLite
 
-/// The store's background work in slices, and its progress. At most one garbage collection runs at a time, and at most
-/// one slice of the index backfill is scheduled.
+/// The store's background work, which runs in slices, and its progress. At most one garbage collection runs at a time,
+/// and at most one slice of the index backfill is scheduled.
 struct Upkeep: Sendable {
   private var collection: GarbageCollectionRun?
   private(set) var isBackfillScheduled = false
-  /// Whether the timer is running that shows acknowledged writes in unwatched views.
+  /// Whether the timer for showing acknowledged writes in unwatched views is running.
   var areResultsScheduled = false
 
-  /// Whether a garbage collection is running. Each time its timer expires, it performs a slice.
+  /// Whether a garbage collection is running. It performs one slice each time its timer expires.
   var isCollecting: Bool { collection != nil }
 
-  /// Performs one slice of the running garbage collection, or begins a garbage collection if the cache is large enough.
-  /// A collection ends when it fails. Documents that it has already removed remain removed.
+  /// Performs one slice of the running garbage collection, or begins one if the cache is large enough. A failure ends
+  /// the garbage collection. Documents that it has already removed remain removed.
   mutating func collect(
     from store: inout LocalStore, above threshold: Int64, pacer: SlicePacer
   ) throws(StoreError) {
@@ -35,8 +35,8 @@ struct Upkeep: Sendable {
 
 /// The background work of the store, in slices between other work.
 extension SyncCore {
-  /// Performs one slice of the running garbage collection, or begins a garbage collection if the cache is large enough.
-  /// Other work can run between two slices.
+  /// Performs one slice of the running garbage collection, or begins one if the cache is large enough. Other work can
+  /// run between two slices.
   mutating func collectGarbage() {
     guard let threshold = configuration.garbageCollectionThreshold else { return }
     do throws(StoreError) {
@@ -51,13 +51,13 @@ extension SyncCore {
 
   // MARK: Indexes
 
-  /// The pause between two slices. It leaves at least half of the time for other events.
+  /// The pause between two slices. It reserves at least half of the time for other events.
   private static let pauseBetweenSlices = Duration.milliseconds(10)
-  /// The pause after a failure. It may be long, because no query result depends on an index.
+  /// The pause after a failure. It may be long, because query results do not depend on indexes.
   private static let pauseAfterFailure = Duration.seconds(60)
 
-  /// Schedules the next slice of the index backfill, if there is one. Every transition ends with this call, because
-  /// queries can create indexes, too.
+  /// Schedules the next slice of the index backfill, if there is one. Called at the end of every transition, because
+  /// queries can also create indexes.
   mutating func scheduleIndexBackfill() {
     guard !upkeep.isBackfillScheduled, (try? store.needsIndexBackfill) ?? false else { return }
     upkeep.backfillScheduled()

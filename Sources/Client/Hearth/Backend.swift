@@ -19,7 +19,7 @@ public struct Backend: Hashable, Sendable {
     case datastore(CustomDatastore)
   }
 
-  /// The clock, thread and random source of the app's clients. They do not affect the equality of backends.
+  /// The clock, thread and random source that the app's clients use. Backends that differ only in these are equal.
   private struct Around: Hashable {
     var surroundings = ClientSurroundings()
     static func == (left: Around, right: Around) -> Bool { true }
@@ -33,7 +33,7 @@ public struct Backend: Hashable, Sendable {
 
   init(kind: Kind) { self.kind = kind }
 
-  /// The default backend of programs and of every command: the emulator or `hearth serve` at the address in
+  /// The default backend of programs and of all Hearth commands: the emulator or `hearth serve` at the address in
   /// `FIRESTORE_EMULATOR_HOST`, or `embedded` if the variable is not set.
   public static var standard: Backend { Backend(kind: .standard) }
 
@@ -42,8 +42,8 @@ public struct Backend: Hashable, Sendable {
 
   /// The embedded backend, which stores its data in a directory, like the option `--data` of the commands.
   ///
-  /// The subdirectory `cache` contains the caches of the apps. Hearth creates missing directories. If the directory
-  /// itself has no data but its subdirectory `backend` does, Hearth uses the data in `backend`. In
+  /// The subdirectory `cache` contains the caches of the apps. Hearth creates missing directories. If only the
+  /// subdirectory `backend` contains data, Hearth uses that data instead of creating data in the directory itself. In
   /// `$XDG_DATA_HOME/hearth`, the data is always in `backend`.
   ///
   /// All apps with the same directory, in one process or several, are clients of one backend. The first process opens
@@ -55,14 +55,14 @@ public struct Backend: Hashable, Sendable {
   /// closed the data.
   public static func embedded(directory: String) -> Backend { Backend(kind: .embedded(directory: directory)) }
 
-  /// An embedded backend in memory, separate for each app.
+  /// An embedded backend in memory. Each app has a separate one.
   public static var inMemory: Backend { Backend(kind: .inMemory(name: nil)) }
 
-  /// An embedded backend in memory, which lasts as long as this process. All apps that use the same name are clients of
-  /// one backend.
+  /// An embedded backend in memory, which lasts until this process ends. All apps that use the same name share one
+  /// backend.
   public static func inMemory(named name: String) -> Backend { Backend(kind: .inMemory(name: name)) }
 
-  /// A backend that uses a custom datastore, such as one that injects faults.
+  /// A backend that connects to a custom datastore, such as a datastore that injects faults.
   /// - Parameter clock: measures every delay and timeout of the app's clients.
   package static func datastore(
     _ datastore: any Datastore, clock: any Clock<Duration> = ContinuousClock()
@@ -70,7 +70,8 @@ public struct Backend: Hashable, Sendable {
     Backend(kind: .datastore(CustomDatastore(datastore))).timed(by: clock)
   }
 
-  /// A backend that uses a custom datastore, and a simulation's time, random source and thread for its clients.
+  /// A backend that connects to a custom datastore. Its clients use the clock, random source and thread of a
+  /// simulation.
   package static func datastore(_ datastore: any Datastore, in surroundings: ClientSurroundings) -> Backend {
     var backend = Backend(kind: .datastore(CustomDatastore(datastore)))
     backend.around.surroundings = surroundings
@@ -111,13 +112,13 @@ public struct Backend: Hashable, Sendable {
       + "hearth copy data:\(used)/backend data:\(used)"
   }
 
-  /// The absolute path of the directory, so that each directory has only one spelling.
+  /// The absolute form of the directory's path, so that different spellings of one path are equal.
   static func absolute(_ directory: String) -> String {
     URL(fileURLWithPath: directory, isDirectory: true).standardizedFileURL.path
   }
 }
 
-/// Wraps a datastore in an object whose identity makes apps comparable.
+/// Wraps a custom datastore in an object that is compared by identity, so that backends and apps are comparable.
 package final class CustomDatastore: Hashable, Sendable {
   let datastore: any Datastore
 
@@ -127,7 +128,7 @@ package final class CustomDatastore: Hashable, Sendable {
   package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
-/// The backend that results from the client's settings and the environment.
+/// The backend that a client uses, determined by its settings and the environment.
 package enum ResolvedBackend: CustomStringConvertible {
   case embedded(directory: String)
   case inMemory(name: String?)
@@ -135,7 +136,7 @@ package enum ResolvedBackend: CustomStringConvertible {
   case datastore(CustomDatastore)
 
   package struct Server {
-    /// The configured address, which may be invalid.
+    /// The address in the settings or the environment, which may be invalid.
     var address: String
     var credentials: RemoteCredentials
     var isTLS: Bool
@@ -149,7 +150,7 @@ package enum ResolvedBackend: CustomStringConvertible {
         from: "The host")
     }
 
-    /// The server's address in a normalized spelling, so that addresses can be compared.
+    /// The server's address in a normalized form, for comparing addresses.
     var name: String { ((try? endpoint())?.text ?? address).lowercased() }
 
     fileprivate static func emulator(_ address: String) -> Server {
@@ -198,11 +199,11 @@ extension Backend {
   static let cloudHost = "firestore.googleapis.com"
 
   /// Cloud Firestore, or another server that uses its protocol: an emulator, or `hearth serve`.
-  /// `FirestoreSettings.host` and `isSSLEnabled` set the server's address. If no host is set, the variable
+  /// `FirestoreSettings.host` and `isSSLEnabled` set the server's address. If no host is set, the environment variable
   /// `FIRESTORE_EMULATOR_HOST` sets the address.
   ///
-  /// An invalid address or an unreachable server is not an error. The client works offline and tries again, and
-  /// requests that need the server fail with the reason.
+  /// An invalid address or an unreachable server is not an error. The client works offline and retries the connection.
+  /// Requests that need the server fail with the reason.
   public static func remote(_ credentials: RemoteCredentials = .applicationDefault) -> Backend {
     Backend(kind: .remote(credentials))
   }
@@ -244,9 +245,9 @@ public struct RemoteCredentials: Hashable, Sendable {
 
   private let kind: Kind
 
-  /// The credentials that Google's libraries would find. These are, in this order: the file that
-  /// `GOOGLE_APPLICATION_CREDENTIALS` names, the file that `gcloud auth application-default login` creates, and the
-  /// service account of a machine at Google.
+  /// The default credentials, as in Google's libraries (Application Default Credentials). Hearth uses the first that it
+  /// finds: the file that `GOOGLE_APPLICATION_CREDENTIALS` names, the file that `gcloud auth application-default login`
+  /// creates, or the service account of a machine at Google.
   public static let applicationDefault = RemoteCredentials(kind: .application(file: nil))
 
   /// The key file of a service account, or a file of type `authorized_user`. The file is read on first use.
@@ -255,7 +256,7 @@ public struct RemoteCredentials: Hashable, Sendable {
   /// An access token that you obtained elsewhere. Hearth never renews it.
   public static func token(_ token: String) -> RemoteCredentials { RemoteCredentials(kind: .token(Secret(token))) }
 
-  /// The token `owner`, with which emulators accept a client as an administrator.
+  /// The token `owner`. Emulators treat a client with this token as an administrator.
   public static let emulatorOwner = RemoteCredentials(kind: .owner)
 
   fileprivate var credentials: Credentials {
@@ -272,7 +273,7 @@ extension Firestore {
   /// Connects without TLS to an emulator, or to `hearth serve`, regardless of the app's backend.
   ///
   /// Call this function before the first use of the instance. If you call it later, or with an invalid host or port,
-  /// nothing changes and every call fails with the reason, as for `settings`.
+  /// nothing changes, and every call fails with the reason. Late assignments to `settings` have the same effect.
   /// - Parameters:
   ///   - host: a name or an address, without a port.
   ///   - port: 1…65535.
@@ -296,7 +297,8 @@ struct OpenBackend {
 }
 
 extension Backend {
-  /// Connects to a database as a new `Firestore` does. If the backend cannot be opened, it counts as unreachable.
+  /// Connects to a database in the same way as a new `Firestore`. If the backend cannot be opened, it counts as
+  /// unreachable.
   package func connect(to database: DatabaseID) -> any Datastore {
     do throws(FirestoreError) {
       return try resolved(FirestoreSettings()).open(for: database).datastore
@@ -309,10 +311,10 @@ extension Backend {
 extension ResolvedBackend {
   /// Connects to one database of the backend, and opens the backend if necessary.
   /// - Parameters:
-  ///   - user: the app's user, for backends that are servers.
-  ///   - appCheck: the app's App Check token, for backends that are servers.
-  /// - Throws: the error with which every call fails. An example is `failedPrecondition` for embedded data that another
-  ///   process has open without sharing it.
+  ///   - user: the app's user; used only if the backend is a server.
+  ///   - appCheck: the app's App Check token; used only if the backend is a server.
+  /// - Throws: the error that every call then reports, such as `failedPrecondition` if another process uses the
+  ///   embedded data without sharing it.
   func open(
     for database: DatabaseID, as user: UserAuthorization? = nil, appCheck: AppCheckToken? = nil
   ) throws(FirestoreError) -> OpenBackend {
@@ -367,8 +369,8 @@ private enum OpenBackends {
   }
 }
 
-/// A backend that could not be opened. The client treats it as unreachable: reads use the cache, writes wait, and the
-/// online state contains the reason.
+/// Replaces a backend that could not be opened. The client treats it as unreachable: reads use the cache, writes wait,
+/// and the online state contains the reason.
 package struct UnavailableDatastore: Datastore {
   private let status: RPCStatus
 

@@ -16,7 +16,7 @@ package final class Client: Sendable {
   let transactionTurns: TransactionQueue
   let log: ClientLog
   let outages: OutageReporter
-  /// Makes the client visible to watchers; `nil` if watchers are not allowed.
+  /// Makes the client visible to watchers such as `hearth attach`; `nil` if watching is not allowed.
   package let inspection: Inspection?
   /// The task that runs the streams and timers; `terminate()` ends it.
   private let running: Task<Void, Never>
@@ -33,7 +33,7 @@ package final class Client: Sendable {
   }
 
   /// Opens a client with a given clock, random source and thread, for example for a simulation.
-  /// - Parameter credentials: the source of the user. The client follows each change of the user.
+  /// - Parameter credentials: the source of the app's user. The client is notified of each change of the user.
   package convenience init(
     _ cache: LocalStoreConfiguration, datastore: any Datastore, credentials: any CredentialsProvider,
     in surroundings: ClientSurroundings, inspectedAs plan: Inspection.Plan? = nil
@@ -45,10 +45,11 @@ package final class Client: Sendable {
 
   /// Opens a client.
   /// - Parameters:
-  ///   - users: the changes of the app's user, which the client follows; `nil` if there is no user.
+  ///   - users: reports changes of the app's user to the client; `nil` if there is no user.
   ///   - surroundings: the client's clock, random source and thread, and whether it connects and sends pending writes
   ///     as soon as it opens.
-  ///   - plan: describes how to make the client visible to watchers. If this fails, the log contains the reason.
+  ///   - plan: describes how to make the client visible to watchers such as `hearth attach`. If this is impossible, the
+  ///     client works without it and logs the reason.
   init(
     _ cache: LocalStoreConfiguration, datastore: any Datastore, users: UserChanges?,
     in surroundings: ClientSurroundings,
@@ -88,7 +89,7 @@ package final class Client: Sendable {
     await callbackTasks.cancelAndWait()
   }
 
-  /// Ends the client the way a killed process does, without notifying the clients that share its cache.
+  /// Closes the client as abruptly as if its process were killed: it does not notify the clients that share its cache.
   package func abandon() async {
     await engine.abandon()
     await terminate()
@@ -141,7 +142,7 @@ final class CallbackTasks: Sendable {
   }
 }
 
-/// The clock, random source and thread that an app's clients use, taken from the machine or from a simulation.
+/// The clock, random source and thread that an app's clients use. They belong to this machine or to a simulation.
 package struct ClientSurroundings: Sendable {
   /// The clock for every delay and timeout.
   package var clock: any Clock<Duration> = ContinuousClock()
@@ -151,7 +152,7 @@ package struct ClientSurroundings: Sendable {
   package var random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
   /// Generates an id for a document that is created without one.
   package var documentID: @Sendable () -> String = { AutomaticID.make() }
-  /// Whether clients use the network as soon as they open.
+  /// Whether clients connect to the network as soon as they open.
   package var beginsOnline = true
   /// The thread of a simulation, which runs clients and their callbacks. If `nil`, clients have separate threads, and
   /// callbacks run on the queue that the settings name.

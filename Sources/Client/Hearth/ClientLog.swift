@@ -7,10 +7,10 @@ import Synchronization
 
 /// Writes the events of a client as lines of text while logging is enabled.
 final class ClientLog: Sendable {
-  /// The receiver of the events of all clients; `nil` while logging is not enabled.
+  /// Receives the log entries of all clients; `nil` while logging is not enabled.
   static let sink = Mutex<(@Sendable (FirestoreLogEntry) -> Void)?>(nil)
-  /// The receiver of warnings, which clients report even if logging was never enabled. `nil` once logging was
-  /// explicitly disabled.
+  /// Receives the warnings of all clients. Set even if logging was never enabled; `nil` after logging was explicitly
+  /// disabled.
   static let warnings = Mutex<(@Sendable (FirestoreLogEntry) -> Void)?>(standardError)
 
   // A failure to write a line is ignored, so that it does not end the program.
@@ -41,7 +41,7 @@ final class ClientLog: Sendable {
     }
   }
 
-  /// Follows the client's status and writes its events, until logging is disabled or the client ends.
+  /// Follows the client's status and logs its events, until logging is disabled or the client ends.
   /// - Returns: true if logging was disabled; false if the client has ended.
   private func follow() async -> Bool {
     if let problem = engine.cacheProblem, let sink = Self.sink.withLock({ $0 }) {
@@ -101,7 +101,7 @@ final class ClientLog: Sendable {
 ///
 /// A log entry contains names of databases, write numbers and errors, but no documents.
 public struct FirestoreLogEntry: Hashable, Sendable {
-  /// Whether the event concerns an outage: its start, a new reason, or its end. All other events are details.
+  /// Whether the entry is about an outage: its start, a new reason, or its end. All other entries are details.
   public let isWarning: Bool
   /// The time at which the event was reported.
   public let date: Date
@@ -124,15 +124,15 @@ extension FirestoreLogEntry: CustomStringConvertible {
   public var description: String { "\(date.formatted(.iso8601)) Hearth \(database): \(message)" }
 }
 
-/// Decides when to warn that the backend does not answer: ten seconds after the outage began, at each later change of
-/// the reason, and when the backend answers again.
+/// Decides when to warn that the backend does not answer. Warns when an outage has lasted ten seconds, at each later
+/// change of the reason, and when the backend answers again.
 struct OutageWarning: Sendable {
-  /// The time that the SDKs wait for an answer before they count as offline (ONLINE_STATE_TIMEOUT_MS).
+  /// The time that the SDKs wait for an answer before they treat the client as offline (ONLINE_STATE_TIMEOUT_MS).
   static let delay = Duration.seconds(10)
 
   private enum State: Sendable {
     case none
-    /// An outage that has not been reported yet.
+    /// An outage that has not been logged yet.
     case begun(ConnectionReason)
     case told(ConnectionReason)
   }
@@ -148,8 +148,8 @@ struct OutageWarning: Sendable {
   private var count = 0
 
   /// Records a change of the connection.
-  /// - Parameter reason: the reason why the backend does not answer; `nil` if the backend answers or if the client
-  ///   requests nothing.
+  /// - Parameter reason: the reason why the backend does not answer; `nil` if the backend answers, or if the client
+  ///   needs no connection.
   mutating func note(_ reason: ConnectionReason?) -> Step? {
     switch (state, reason) {
     case (.none, nil): return nil
@@ -174,7 +174,7 @@ struct OutageWarning: Sendable {
     }
   }
 
-  /// Ends the delay after which an outage is reported.
+  /// Handles the end of the delay after which an outage is logged.
   /// - Parameter number: the number of the outage.
   /// - Returns: the warning, if this outage still continues; otherwise `nil`.
   mutating func timeIsUp(_ number: Int) -> String? {

@@ -117,8 +117,8 @@ final class ByteSource: Sendable {
   init(_ data: Data) { origin = Mutex(.data(data)) }
   init(_ stream: sending InputStream) { origin = Mutex(.stream(stream)) }
 
-  /// The queue for reading and parsing. Both can block or take a long time, so they must not run on the threads of
-  /// Swift's concurrency runtime.
+  /// The queue for reading and parsing, which can block or take a long time. Therefore they must not run on the threads
+  /// of Swift's concurrency runtime.
   private static let queue = DispatchQueue(label: "hearth.reading", attributes: .concurrent)
 
   /// Passes all bytes to a closure on another thread, and returns its result.
@@ -166,7 +166,7 @@ final class ByteSource: Sendable {
 /// The handle of an observer of a `LoadBundleTask`.
 public typealias LoadBundleObserverHandle = Int
 
-/// A running load of a bundle. Loading continues even without observers.
+/// A task that loads a bundle. Loading continues even without observers.
 public final class LoadBundleTask: Sendable {
   private typealias Observer = @Sendable (LoadBundleTaskProgress) -> Void
 
@@ -232,8 +232,8 @@ public final class LoadBundleTask: Sendable {
     for handle in handles { queue.async { [self] in call(handle, progress) } }
   }
 
-  /// Calls one observer, unless it has been removed. Runs on the queue, so an observer that was removed from code on
-  /// the queue is never called again.
+  /// Calls one observer, unless it has been removed. Runs on the callback queue, so an observer that other code on
+  /// this queue has removed is never called again.
   private func call(_ handle: LoadBundleObserverHandle, _ progress: LoadBundleTaskProgress) {
     state.withLock { state in state.observers.first { $0.handle == handle }?.call }?(progress)
   }

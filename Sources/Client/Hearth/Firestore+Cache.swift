@@ -6,7 +6,8 @@ import FirestoreSync
 
 /// The contents and size of the offline cache.
 public struct CacheStatus: Hashable, Sendable {
-  /// The cache's size on disk, including the database's log; for a memory cache, the size of its tables in memory.
+  /// The cache's size on disk, including SQLite's write-ahead log. For a memory cache, the size of its tables in
+  /// memory.
   public let sizeBytes: Int64
   /// The unused part of `sizeBytes`, which the cache will reuse or release.
   public let freeBytes: Int64
@@ -30,8 +31,8 @@ public struct CacheGarbageCollection: Hashable, Sendable {
     public let path: String
     /// The whole query, in the cache's notation.
     public let description: String
-    /// The number of documents in the query's result. Those that another query, a listener or a pending write needs are
-    /// not evicted.
+    /// The number of documents in the query's result. Documents that another query, a listener or a pending write needs
+    /// are not evicted.
     public let documentCount: Int
   }
 
@@ -39,7 +40,7 @@ public struct CacheGarbageCollection: Hashable, Sendable {
   public let isDryRun: Bool
   /// The number of evicted documents. No remaining query, listener or pending write needed them.
   public let documentCount: Int
-  /// The size of these documents in bytes for a dry run; otherwise the number of bytes by which the cache shrank.
+  /// The number of bytes by which the cache shrank. In a dry run, the size of the documents that would be evicted.
   public let byteCount: Int64
   /// The queries whose results were evicted, least recently used first.
   public let queries: [DroppedQuery]
@@ -51,9 +52,10 @@ extension Firestore {
     try await ask { engine throws(RPCStatus) in CacheStatus(try await engine.cacheOccupancy()) }
   }
 
-  /// Evicts the least recently used 10 % of the cache if the cache has reached its size limit. The cache also does this
+  /// Evicts the least recently used 10 % of the cache if the cache has reached its size limit. This also happens
   /// automatically every five minutes. Listeners and writes continue to work meanwhile.
-  /// - Parameter dryRun: whether to evict nothing and only report what a cache that had reached its limit would evict.
+  /// - Parameter dryRun: whether to evict nothing, and only report what would be evicted if the cache had reached its
+  ///   limit.
   /// - Returns: `nil` if the cache is below its limit, has no limit, or is a memory cache with eager collection.
   @discardableResult public func collectGarbage(dryRun: Bool = false) async throws -> CacheGarbageCollection? {
     let engine = try client().engine

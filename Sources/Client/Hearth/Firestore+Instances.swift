@@ -14,7 +14,7 @@ public struct FirestoreApp: Hashable, Sendable {
   /// The backend to which the app's clients connect.
   public var backend: Backend
 
-  /// The options of the app, with the SDK's names.
+  /// The options of the app, under the names that the SDK uses.
   public struct Options: Hashable, Sendable {
     /// The id of the project that contains the app's databases. Never `nil`; optional as in the SDK.
     public let projectID: String?
@@ -36,13 +36,13 @@ public struct FirestoreApp: Hashable, Sendable {
   /// Creates an app, without opening its databases or caches.
   /// - Parameters:
   ///   - cacheDirectory: the directory of the cache. By default, the cache of an embedded backend is in the backend's
-  ///     directory. The cache of a remote backend is under `$XDG_DATA_HOME/hearth/apps`, in a path that consists of the
-  ///     names of app, server, project and database. The cache of an in-memory backend is in memory. A cache belongs to
-  ///     the first database that opened it. A `Firestore` for another database does not use this cache, and its
+  ///     directory. The cache of a remote backend is under `$XDG_DATA_HOME/hearth/apps`, in a path with the names of
+  ///     the app, server, project and database. The cache of an in-memory backend is in memory. A cache belongs to the
+  ///     first database that opened it. For any other database, `Firestore` works without this cache, and
   ///     `persistenceFailure` contains the error.
-  ///   - credentials: the source of the app's user. Calls to a server are made for this user instead of with the
-  ///     backend's credentials. An embedded backend has no rules, so there the only effect is that each user has a
-  ///     separate write queue.
+  ///   - credentials: the source of the app's user. Calls to a server use this user's token instead of the backend's
+  ///     credentials. An embedded backend has no rules. With it, the only effect is that each user has a separate write
+  ///     queue.
   ///   - appCheck: the source of App Check tokens for servers.
   public init(
     name: String, projectID: String = "hearth", backend: Backend = .standard, cacheDirectory: String? = nil,
@@ -104,7 +104,7 @@ extension Firestore {
     return instance
   }
 
-  /// Forgets this instance, so that the next caller gets a new one.
+  /// Removes this instance from the list of instances, so that the next caller of `firestore(…)` gets a new one.
   func forget() {
     Instances.all.withLock { instances in
       let name = Instances.Name(app: app, database: databaseID)
@@ -139,7 +139,7 @@ extension Firestore {
   }
 
   /// Sends the events and warnings of every client of this process to a program's own log, such as a `Logger` of
-  /// swift-log, instead of standard error. A later call of `enableLogging(_:)` ends this.
+  /// swift-log, instead of standard error. A later call of `enableLogging(_:)` replaces the closure.
   /// - Parameter write: receives each event, on any thread. The events of each client arrive in order. The closure must
   ///   not wait for the client.
   public static func enableLogging(to write: @escaping @Sendable (FirestoreLogEntry) -> Void) {
@@ -156,7 +156,7 @@ extension Firestore {
   }
 }
 
-/// The instances of this process. As in the SDK, every caller gets the same instance.
+/// The `Firestore` instances of this process. As in the SDK, all callers share the instance for an app and a database.
 private enum Instances {
   struct Name: Hashable {
     var app: FirestoreApp

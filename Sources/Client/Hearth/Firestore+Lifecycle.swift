@@ -21,8 +21,8 @@ extension Firestore {
   }
 
   /// Deletes the durable cache with all its files, including pending writes. You can call this function only before the
-  /// first use or after `terminate()`. It also ends other clients that share the cache, whose later calls then fail
-  /// with `failedPrecondition`.
+  /// first use or after `terminate()`. It also closes other clients that share the cache. Their later calls fail with
+  /// `failedPrecondition`.
   /// - Throws: `failedPrecondition` while this client runs, or if another client or process has exclusive use of the
   ///   cache.
   public func clearPersistence() async throws {
@@ -59,8 +59,8 @@ extension Firestore {
 
 extension Firestore {
   /// Takes the client offline: listeners and reads use the cache, and writes wait in the queue. When the call returns,
-  /// the client no longer sends or receives anything. Other clients that share the cache are not affected. If another
-  /// client has the connection, it still sends the queued writes, and listeners show the data that it receives.
+  /// the client no longer sends or receives anything. Other clients that share the cache are not affected. If one of
+  /// them has the connection, it still sends the queued writes, and listeners show the data that it receives.
   public func disableNetwork() async throws { await (try client()).engine.disableNetwork() }
 
   /// Starts `disableNetwork()` and returns immediately.
@@ -86,8 +86,8 @@ extension Firestore {
   }
 
   /// Starts `waitForPendingWrites()` and returns immediately.
-  /// - Parameter completion: called on `FirestoreSettings.dispatchQueue` when the writes are answered, or with the
-  ///   error.
+  /// - Parameter completion: called on `FirestoreSettings.dispatchQueue` when the backend has answered all writes, or
+  ///   with the error.
   public func waitForPendingWrites(completion: @escaping @Sendable ((any Error)?) -> Void) {
     complete(completion) { [self] in try await waitForPendingWrites() }
   }
@@ -101,9 +101,9 @@ extension Firestore {
     WriteHandle(handle: try checkedClient(for: mutations).engine.write(mutations, options.conditions))
   }
 
-  /// Adds writes to the queue, in the order of the calls. Calls the completion with the backend's answer, or with the
-  /// error if the writes could not be queued. Completions and listeners use the same serial queue, so the completion is
-  /// called before listeners receive snapshots that contain the result (S3).
+  /// Adds writes to the queue, in the order of the calls. Calls the completion when the backend has answered, or with
+  /// the error if the writes could not be queued. Completions and listeners use the same serial queue, so the
+  /// completion is called before listeners receive snapshots that contain the result (S3).
   func submit(
     _ mutations: () throws(FirestoreError) -> [Mutation], completion: (@Sendable ((any Error)?) -> Void)?
   ) {

@@ -10,7 +10,7 @@ extension Firestore {
   /// The directory of the durable cache for this app's database; `nil` if the cache is in memory.
   ///
   /// Each backend has separate caches, so a write that is queued for an emulator is never sent to Cloud Firestore. If
-  /// the app specifies the directory, the cache records its first database and rejects all others.
+  /// the app specifies the directory, the cache belongs to the first database that opens it and rejects all others.
   package func cacheDirectory(for backend: ResolvedBackend) -> String? {
     guard var path = app.cacheDirectory else { return nil }
     // Escaped names never begin with "@".
@@ -40,7 +40,7 @@ extension Firestore {
     return configuration
   }
 
-  /// Starts the client with a durable cache. This function is the web SDK's older form of `PersistentCacheSettings`.
+  /// Starts the client with a durable cache. The web SDK had this function before `PersistentCacheSettings`.
   ///
   /// If this function throws because the cache cannot be used, the client has started nevertheless, with a cache in
   /// memory.
@@ -61,12 +61,12 @@ extension Firestore {
     if let failure = try await persistenceFailure { throw failure }
   }
 
-  /// The reason why the durable cache is not in use, or why the cache is new. While the durable cache is not in use,
-  /// this session's data is in memory. `nil` if the existing durable cache is in use, or if the settings specify a
-  /// memory cache.
+  /// The reason why the durable cache is not in use, or why Hearth had to create a new one. While the durable cache is
+  /// not in use, this session's data is in memory. `nil` if the existing durable cache is in use, or if the settings
+  /// specify a memory cache.
   ///
-  /// - `failedPrecondition`: another client has opened the cache and one of the two clients does not share it, or the
-  ///   cache belongs to another database or to a newer version of Hearth.
+  /// - `failedPrecondition`: another client has opened the cache, and at least one of the two clients does not share
+  ///   it. Or the cache belongs to another database or to a newer version of Hearth.
   /// - `unimplemented`: the directory cannot store a cache.
   /// - `dataLoss`: the cache was damaged, and Hearth moved it aside.
   /// - `resourceExhausted`: the disk is full, or became full later.
@@ -100,11 +100,11 @@ package enum StandardDirectories {
     return (set ?? home(environment) + "/.local/share") + "/hearth"
   }
 
-  /// The data directory that results from the environment of this process.
+  /// The data directory, determined by the environment of this process.
   static var data: String { data(ProcessInfo.processInfo.environment) }
 }
 
-/// Converts names from users to one component of a file path.
+/// Converts names that users chose to single components of a file path.
 package enum PathComponent {
   /// Replaces every byte of the name except letters, digits, `-` and `_` with `%XX`. An empty name becomes `%`. The
   /// result never contains a separator or `..`, and different names have different results.

@@ -5,14 +5,13 @@ import FirestoreModel
 import FirestoreSync
 import Synchronization
 
-/// A Cloud Firestore database in this process: references to its data, and control of its network.
+/// A Cloud Firestore database: references to its data, and control of the client's network use.
 ///
 /// Types and functions of this module that have a name from the SDK behave as the SDK's reference describes
 /// (<https://firebase.google.com/docs/reference/swift/firebasefirestore/api/reference>). Their comments describe
 /// additions and differences.
 ///
-/// The first read, write or listener opens the cache and connects to the backend, with the settings that are set at
-/// that time.
+/// The first read, write or listener opens the cache and connects to the backend. It uses the settings at that time.
 public final class Firestore: Sendable {
   /// The app, which determines the backend and the location of the cache.
   public let app: FirestoreApp
@@ -23,7 +22,7 @@ public final class Firestore: Sendable {
 
   private struct State {
     var settings = FirestoreSettings()
-    /// The error of the last assignment to `settings`.
+    /// The error that the last assignment to `settings` caused.
     var refusal: FirestoreError?
     var phase = Phase.closed
   }
@@ -53,9 +52,9 @@ public final class Firestore: Sendable {
 
   // MARK: Settings
 
-  /// A copy of the settings. Assigning settings copies them, too. The copy contains the kind of cache that is in use.
-  /// This is a memory cache if the app's cache is in memory or, after the first use, if the durable cache cannot be
-  /// used (`persistenceFailure`).
+  /// A copy of the settings. Assigning settings copies them, too. The property reports the kind of cache that is in
+  /// use. This is a memory cache if the app's cache is in memory or, after the first use, if the durable cache cannot
+  /// be used (`persistenceFailure`).
   ///
   /// Assign settings before the first use, with a cache size of at least 1 000 000 bytes. An invalid assignment changes
   /// nothing, but every call fails with the reason until the next valid assignment. After the first use, only assigning
@@ -95,11 +94,11 @@ public final class Firestore: Sendable {
     }
   }
 
-  /// The queue that the settings name. Does not use the property `settings`, because a copy of the settings reads the
+  /// The callback queue in the settings. Does not use the property `settings`, because copying the settings reads the
   /// environment.
   var dispatchQueue: DispatchQueue { state.withLock { $0.settings }.values.dispatchQueue }
 
-  /// Makes every call fail with this reason until settings are assigned.
+  /// Makes every call fail with this error until settings are assigned.
   func refuse(_ reason: FirestoreError) { state.withLock { $0.refusal = reason } }
 
   // MARK: References

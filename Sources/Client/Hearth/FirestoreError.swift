@@ -2,11 +2,11 @@
 package import FirestoreModel
 public import Foundation
 
-/// The reason why a Firestore call failed: a code of Cloud Firestore, and a message with the cause and the remedy.
+/// The reason why a Firestore call failed: Cloud Firestore's error code, and a message with the cause and the remedy.
 ///
 /// Calls that throw in the official SDK throw this error. If an argument is invalid, such as an empty document path or
-/// a limit of zero, the SDK stops the process. Hearth never does so. Instead, the reference, query or batch stores the
-/// error (`invalidArgument` or `failedPrecondition`). The first call that has a listener or a completion, or that
+/// a limit of zero, the SDK stops the process. Hearth instead stores the error (`invalidArgument` or
+/// `failedPrecondition`) in the reference, query or batch. The first call that has a listener or a completion, or that
 /// throws, reports the error.
 ///
 /// Catch the error as in the SDK: `catch FirestoreErrorCode.notFound`, `catch let error as FirestoreErrorCode` with its
@@ -17,7 +17,7 @@ public struct FirestoreError: Error, Hashable, Sendable {
   /// The human-readable reason: the cause and the remedy.
   public let message: String
 
-  /// Creates an error like the ones that Hearth reports, for tests and for code that wraps calls.
+  /// Creates an error, for tests and for code that wraps Hearth's calls.
   public init(_ code: Code, _ message: String) {
     self.code = code
     self.message = message
@@ -159,12 +159,12 @@ extension FirestoreError: CustomNSError {
   // conditional cast, such as in `catch let error as NSError`, only succeeds if the type implements the following
   // methods.
   extension FirestoreError: _ObjectiveCBridgeable {
-    /// Lets `catch let error as NSError` catch the error. Casts call this function.
+    /// Lets `catch let error as NSError` catch a `FirestoreError`. Swift's casts call this function.
     public func _bridgeToObjectiveC() -> NSError {
       NSError(domain: FirestoreErrorDomain, code: errorCode, userInfo: errorUserInfo)
     }
 
-    /// Converts an `NSError` that has Firestore's domain and one of its codes. Casts call this function.
+    /// Converts an `NSError` that has Firestore's domain and one of its codes. Swift's casts call this function.
     /// - Returns: whether the `NSError` has Firestore's domain and one of its codes.
     public static func _conditionallyBridgeFromObjectiveC(_ source: NSError, result: inout FirestoreError?) -> Bool {
       guard source.domain == FirestoreErrorDomain, let code = Code(rawValue: source.code) else { return false }
@@ -172,15 +172,15 @@ extension FirestoreError: CustomNSError {
       return true
     }
 
-    /// Converts any `NSError`. If the domain or code is not Firestore's, the code becomes `unknown`. Casts that must
-    /// succeed call this function.
+    /// Converts any `NSError`. If the domain or code is not Firestore's, the code becomes `unknown`. Swift's forced
+    /// casts call this function.
     public static func _forceBridgeFromObjectiveC(_ source: NSError, result: inout FirestoreError?) {
       if !_conditionallyBridgeFromObjectiveC(source, result: &result) {
         result = FirestoreError(.unknown, source.localizedDescription)
       }
     }
 
-    /// Like `_forceBridgeFromObjectiveC(_:result:)`, but also accepts `nil`. Casts call this function.
+    /// Like `_forceBridgeFromObjectiveC(_:result:)`, but also accepts `nil`. Swift's casts call this function.
     public static func _unconditionallyBridgeFromObjectiveC(_ source: NSError?) -> FirestoreError {
       var error: FirestoreError?
       if let source { _forceBridgeFromObjectiveC(source, result: &error) }

@@ -10,9 +10,9 @@ import Synchronization
 /// to `Firestore.settings` makes a copy.
 public final class FirestoreSettings: Sendable {
   struct Storage {
-    /// The server's address; `nil` for Cloud Firestore, or for the address in the environment.
+    /// The server's address; `nil` for the address in the environment, or for Cloud Firestore.
     var host: String?
-    /// The address that a client with these settings uses because `host` was not set.
+    /// The address that a client with these settings uses while `host` is not set.
     var usedHost: String?
     var isSSLEnabled = true
     /// The address of an emulator, which takes precedence over the app's backend.
@@ -23,7 +23,7 @@ public final class FirestoreSettings: Sendable {
     var cacheSizeBytes: Int64?
     var allowsInsecureCredentials = false
     var isInspectable = false
-    /// Whether the cache of a client with these settings remains after the process ends; `nil` while unknown.
+    /// Whether the cache of a client with these settings persists after the process ends; `nil` while unknown.
     var isDurable: Bool?
   }
 
@@ -44,9 +44,9 @@ public final class FirestoreSettings: Sendable {
 
   /// The address of a remote backend's server, `NAME` or `NAME:PORT`. Embedded backends ignore it.
   ///
-  /// By default, this is the emulator that the environment variable `FIRESTORE_EMULATOR_HOST` names, which Hearth
-  /// contacts without TLS. If the variable is not set, the default is Cloud Firestore. The settings of a `Firestore`
-  /// contain the server in use, or `embedded` for an embedded backend.
+  /// The default is the value of the environment variable `FIRESTORE_EMULATOR_HOST`, an emulator that Hearth contacts
+  /// without TLS. If the variable is not set, the default is Cloud Firestore. `Firestore.settings` contains the address
+  /// in use, or `embedded` for an embedded backend.
   public var host: String {
     get { values.emulator ?? values.host ?? values.usedHost ?? Backend.cloudHost }
     set { storage.withLock { $0.host = newValue } }
@@ -58,8 +58,8 @@ public final class FirestoreSettings: Sendable {
     set { storage.withLock { $0.isSSLEnabled = newValue } }
   }
 
-  /// Whether credentials may be sent where others could read them. This concerns every connection without TLS. For
-  /// access tokens of a user or a machine, which several servers accept, it also concerns every host that is not
+  /// Whether credentials may be sent where others could read them. This concerns every connection without TLS. Access
+  /// tokens of a user or a machine are valid at several servers, so for them it also concerns every host that is not
   /// Google's. If `false`, every call that would send such credentials fails with `failedPrecondition`. Emulators do
   /// not need this setting, because they receive no secrets.
   public var allowsInsecureCredentials: Bool {
@@ -75,11 +75,11 @@ public final class FirestoreSettings: Sendable {
   /// Watchers see everything in the client: listeners with their queries, documents in its cache, pending and rejected
   /// writes. Only processes of the same user and of root can watch. They connect to a socket with mode 0600 in a
   /// directory with mode 0700: `$XDG_RUNTIME_DIR/hearth`, or `/tmp/hearth-UID`. If that directory cannot be created,
-  /// watching is impossible, and the log contains the reason. Without watchers, inspection costs nothing. With a
-  /// watcher, it uses about 1 % of the program's processor time or 5 ms per second, whichever is more. Beyond that,
-  /// events are omitted, and the watcher is notified of their number. When a watcher disconnects, its network changes
-  /// and its faults are undone. Hearth removes the socket when the program exits, and when the default action of
-  /// SIGTERM, SIGINT or SIGHUP ends the program. The program's own signal handlers stay in place.
+  /// watching is impossible, and the log contains the reason. Without watchers, this has no cost. With a watcher, it
+  /// uses about 1 % of the program's processor time or 5 ms per second, whichever is more. Events that would need more
+  /// time are omitted, and the watcher receives their count. When a watcher disconnects, Hearth undoes its network
+  /// changes and injected faults. Hearth removes the socket when the program exits, also if the default action of
+  /// SIGTERM, SIGINT or SIGHUP ends it. Signal handlers that the program has installed are not replaced.
   public var isInspectable: Bool {
     get { values.isInspectable }
     set { storage.withLock { $0.isInspectable = newValue } }
@@ -136,7 +136,7 @@ extension FirestoreSettings {
 }
 
 extension FirestoreSettings: Hashable {
-  /// Whether a client behaves the same with both settings. Invalid settings are equal only to themselves.
+  /// Whether clients with these settings behave the same. An object with invalid settings is equal only to itself.
   public static func == (left: FirestoreSettings, right: FirestoreSettings) -> Bool {
     left === right || left.values.isSatisfied(with: right.values)
   }
@@ -186,7 +186,7 @@ extension FirestoreSettings.Storage {
     }
   }
 
-  /// Whether an existing client with these settings also satisfies the settings `other`.
+  /// Whether a client that was opened with these settings also satisfies the settings `other`.
   func isSatisfied(with other: Self) -> Bool {
     guard let plan = try? cachePlan(), let otherPlan = try? other.cachePlan() else { return false }
     return plan == otherPlan && host == other.host && emulator == other.emulator && isSSLEnabled == other.isSSLEnabled
@@ -211,7 +211,8 @@ extension LocalCacheSettings {
   }
 }
 
-/// The size of a cache without a limit, from which nothing is ever evicted. Every size parameter accepts this value.
+/// The cache size for a cache without a limit, from which nothing is ever evicted. Every size parameter accepts this
+/// value.
 public let FirestoreCacheSizeUnlimited: Int64 = -1
 
 /// The kind of the offline cache: `PersistentCacheSettings` or `MemoryCacheSettings`.
@@ -226,8 +227,8 @@ public struct PersistentCacheSettings: LocalCacheSettings, Hashable {
 
   /// Creates settings with a size.
   /// - Parameters:
-  ///   - sizeBytes: at least 1 000 000, or `FirestoreCacheSizeUnlimited`. The first use reports any other size as an
-  ///     error. (The SDK requires 1 048 576, which contradicts its own samples.).
+  ///   - sizeBytes: at least 1 000 000, or `FirestoreCacheSizeUnlimited`. The first use of the database reports any
+  ///     other size as an error. (The SDK requires 1 048 576, which contradicts its own samples.)
   ///   - tabManager: which clients may use the cache. By default, only this client.
   public init(sizeBytes: some BinaryInteger, tabManager: PersistentTabManager = .single) {
     self.sizeBytes = Int64(clamping: sizeBytes)
@@ -251,12 +252,12 @@ public struct PersistentCacheSettings: LocalCacheSettings, Hashable {
 /// Determines which clients may use a persistent cache at the same time. Processes, and clients in one process,
 /// correspond to tabs in the web SDK.
 public enum PersistentTabManager: Hashable, Sendable {
-  /// One client at a time. While it is open, any other client with this cache works in memory, and that client's
+  /// One client at a time. Meanwhile, any other client with this cache directory works in memory, and that client's
   /// `Firestore.persistenceFailure` is `failedPrecondition`.
   case single
-  /// All clients whose settings use `multiple`. One of these clients has the connection. The others write and listen
-  /// through the cache, and see the writes of all clients. If the client with the connection ends, or its process is
-  /// killed or stopped, another client replaces it.
+  /// All clients whose settings use `multiple`. One of these clients has the connection to the backend. The others
+  /// write and listen through the cache, and see the writes of all clients. If the client with the connection ends, or
+  /// its process is killed or stopped, another client takes over the connection.
   case multiple
 }
 
@@ -311,7 +312,7 @@ public struct MemoryLRUGCSettings: MemoryGarbageCollectorSettings, Hashable {
 enum CacheSize {
   /// The default size, as in the SDK (`Settings::DefaultCacheSizeBytes`).
   static let `default`: Int64 = 100 * 1024 * 1024
-  /// The minimum size, given as 1 MB on the SDK's reference pages.
+  /// The minimum size: 1 MB, according to the SDK's reference pages.
   static let minimum: Int64 = 1_000_000
 
   static func policy(ofBytes bytes: Int64) throws(FirestoreError) -> GarbageCollectionPolicy {

@@ -10,7 +10,7 @@ public struct OnlineState: Hashable, Sendable {
   public enum Phase: String, Hashable, Sendable, CaseIterable {
     /// The client is connecting, or does not need a connection.
     case unknown
-    /// The backend has answered on the open connection.
+    /// The backend has sent an answer on the open connection.
     case online
     /// The backend is unreachable, or the network is disabled. Reads use the cache, and writes wait.
     case offline
@@ -28,7 +28,7 @@ public struct OnlineState: Hashable, Sendable {
     public static let connecting = Reason(.connecting)
     /// The program called `disableNetwork()`.
     public static let networkDisabled = Reason(.networkDisabled)
-    /// The cache cannot be written, so the client requests no data, because it could not store the data.
+    /// The cache cannot be written. The client requests no data, because it could not store the data.
     public static let cacheNotWritable = Reason(.storageFailed)
     /// The last attempt or connection failed with this error.
     public static func failed(_ error: FirestoreError) -> Reason { Reason(.failed(RPCStatus(error))) }
@@ -58,8 +58,8 @@ public struct OnlineState: Hashable, Sendable {
 
 extension Firestore {
   /// The state of the connection, now and after each change. A slow consumer receives the newest state. The sequence
-  /// ends with the client, or immediately if the client cannot be used. `await onlineState.current` is the current
-  /// state.
+  /// ends with the client, or immediately if the client cannot be used. To read the state once, use `await
+  /// onlineState.current`.
   public var onlineState: StatusUpdates<OnlineState> { statusUpdates { OnlineState($0) } }
 
   /// Connects now instead of waiting for the time of the next attempt. If writing to the cache failed, also tries to
@@ -78,8 +78,8 @@ extension OnlineState {
 }
 
 /// One aspect of a client's status, such as the queue of writes. Read its current state with `current`, or iterate over
-/// the sequence, which yields the current state and then one element for each change. Newer elements replace unread
-/// ones.
+/// the sequence, which yields the current state and then one element for each change. If you read slowly, a newer
+/// element replaces the unread one.
 public struct StatusUpdates<Element: Equatable & Sendable>: AsyncSequence, Sendable {
   /// The client, or the reason why it cannot be opened.
   let client: Result<Client, FirestoreError>

@@ -5,7 +5,7 @@ import FirestoreSync
 import Foundation
 import Synchronization
 
-/// Provides an app's user to servers with security rules, where the user appears as `request.auth`. Pass the provider
+/// Identifies an app's user to servers with security rules. In the rules, the user is `request.auth`. Pass the provider
 /// to `FirestoreApp`. Programs sign users in with a ``UserSession``.
 ///
 /// Every user has a separate queue of writes. While another user is signed in, a user's unsent writes wait. They are
@@ -14,25 +14,25 @@ public protocol CredentialsProvider: AnyObject, Sendable {
   /// The id of the signed-in user; `nil` if no user is signed in.
   var userID: String? { get }
 
-  /// Registers a closure that is called with the new id at each change of `userID`. The closure must be called before
-  /// the function that changes the user returns, so that later writes belong to the new user.
+  /// Registers a closure that is called with the new id at each change of `userID`. Call the closure before the
+  /// function that changes the user returns, so that later writes belong to the new user.
   /// - Returns: a closure that ends the registration.
   func onUserChange(_ changed: @escaping @Sendable (String?) -> Void) -> @Sendable () -> Void
 
   /// Returns a Firebase Authentication token for the signed-in user. Hearth calls this function before each call to the
   /// server.
-  /// - Parameter forcingRefresh: whether the server rejected the last token, so that a new token is required.
+  /// - Parameter forcingRefresh: true if the server rejected the last token, so that a new token is required.
   /// - Returns: the token; `nil` if no user is signed in.
   /// - Throws: the reason why no token is available. The call to the server then fails with `unavailable`, and streams
   ///   try again.
   func token(forcingRefresh: Bool) async throws -> String?
 }
 
-/// Provides tokens that prove that calls come from the app itself (Firebase App Check). Pass the provider to
+/// Provides Firebase App Check tokens, which prove that calls come from the app itself. Pass the provider to
 /// `FirestoreApp`.
 public protocol AppCheckProvider: AnyObject, Sendable {
   /// Returns a token. Hearth calls this function before each call to the server.
-  /// - Parameter forcingRefresh: whether the server rejected the last token, so that a new token is required.
+  /// - Parameter forcingRefresh: true if the server rejected the last token, so that a new token is required.
   /// - Throws: the reason why no token is available. The call to the server then fails with `unavailable`, and streams
   ///   try again.
   func token(forcingRefresh: Bool) async throws -> String
@@ -114,7 +114,7 @@ public final class UserSession: CredentialsProvider {
     return { [weak self] in self?.state.withLock { _ = $0.listeners.removeValue(forKey: number) } }
   }
 
-  /// Returns the token that the closure passed to `signIn` provides; `nil` if no user is signed in.
+  /// Calls the closure passed to `signIn` and returns its token; `nil` if no user is signed in.
   public func token(forcingRefresh: Bool) async throws -> String? {
     try await state.withLock { $0.token }(forcingRefresh)
   }
@@ -127,7 +127,7 @@ extension Data {
   }
 }
 
-/// The providers of an app's user and of App Check tokens, which the app's clients use. Two values are equal if their
+/// An app's providers of the user and of App Check tokens, which the app's clients use. Two values are equal if their
 /// providers are identical.
 struct AppUsers: Hashable, Sendable {
   let credentials: (any CredentialsProvider)?
@@ -142,7 +142,7 @@ struct AppUsers: Hashable, Sendable {
     hasher.combine(appCheck.map { ObjectIdentifier($0) })
   }
 
-  /// Creates the authorization that one client uses for the user's calls; `nil` if there is no user provider.
+  /// Creates the authorization that one client uses for the user's calls; `nil` if the app has no credentials provider.
   func authorization() -> UserAuthorization? {
     guard let credentials else { return nil }
     return UserAuthorization(user: credentials.userID, current: { credentials.userID }) {
@@ -164,7 +164,7 @@ struct AppUsers: Hashable, Sendable {
   }
 }
 
-/// The changes of the user that a client follows.
+/// Notifies a client of changes of the app's user.
 struct UserChanges: Sendable {
   private let credentials: any CredentialsProvider
   private let authorization: UserAuthorization

@@ -6,7 +6,7 @@ import FirestoreQuery
 import FirestoreSimulation
 package import FirestoreSync
 
-/// The view of a client that the agreement checks need.
+/// The parts of a client that the agreement checks need.
 package struct AgreeingClient: Sendable {
   package var name: String?
   package var engine: SyncEngine
@@ -75,10 +75,10 @@ extension ClientStatus {
 }
 
 extension TestStage {
-  /// The default time limit of an expectation: ten seconds of the stage's time.
+  /// The default time limit of an expectation: ten seconds of simulated time.
   public static let patience = Duration.seconds(10)
 
-  /// Waits until every write of every client is answered, and every listener of an online client is in sync.
+  /// Waits until the backend has answered every client's writes, and until all listeners of online clients are in sync.
   /// - Parameter limit: the maximum time to wait, in the stage's time.
   /// - Throws: ``StageFailure``, which names the unanswered write or the listener that is not in sync.
   public func waitForSync(

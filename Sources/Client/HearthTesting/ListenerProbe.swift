@@ -7,7 +7,7 @@ import Synchronization
 
 /// A listener that reports the events that a program would receive, and also whether its result is in sync.
 ///
-/// A listener without metadata changes does not report when its result becomes in sync. For such a listener, the probe
+/// A listener that excludes metadata changes does not report that its result is now in sync. In this case, the probe
 /// opens a second listener that includes metadata changes.
 package final class ListenerProbe: Sendable {
   package enum Event: Sendable {
@@ -15,7 +15,7 @@ package final class ListenerProbe: Sendable {
     case snapshot(ViewSnapshot)
     /// The listener ended with an error.
     case failed(RPCStatus)
-    /// A new result with current metadata. The program may not receive this result.
+    /// A new result with current metadata. The program's own listener may not report this result.
     case result(ViewSnapshot)
   }
 
@@ -24,7 +24,7 @@ package final class ListenerProbe: Sendable {
   package let isFromCacheAlone: Bool
   private let engine: SyncEngine
   private let ids: [ListenerID]
-  /// The snapshots for a program's listener without metadata changes; `nil` if the listener includes them.
+  /// The snapshots for a program's listener that excludes metadata changes; `nil` if the listener includes them.
   private let plain: SnapshotMailbox?
   private let watching: SnapshotMailbox
   private let newest = Mutex<ViewSnapshot?>(nil)
@@ -80,7 +80,7 @@ extension ListenerProbe.Event {
   }
 }
 
-/// A queue of events for one reader, in order. It holds up to 10,000 events and drops the oldest ones.
+/// A queue of events for one reader, in order. It stores up to 10,000 events and drops the oldest ones.
 package final class EventQueue<Event: Sendable>: Sendable {
   private struct State: Sendable {
     var unread: [Event] = []

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Functions that wait with a timeout, which any clock can measure.
+/// Functions that wait with a timeout. Any clock can measure the timeout.
 package enum Patience {
-  /// The minimum interval between two checks of a condition. Long waits use longer intervals, so that there are at most
-  /// ten thousand checks.
+  /// The minimum interval between two checks of a condition. Longer waits use longer intervals, so that there are at
+  /// most ten thousand checks.
   private static let pace = Duration.milliseconds(10)
 
-  /// Waits until a condition holds.
-  /// - Returns: whether the condition held before the timeout.
+  /// Waits until a condition is true.
+  /// - Returns: whether the condition was true before the timeout.
   package static func wait(
     _ limit: Duration, by clock: any Clock<Duration>, until holds: () async throws -> Bool
   ) async throws -> Bool {

@@ -18,7 +18,7 @@ public final class TestClient: Sendable {
   private let client: WorldClient
   private let state: Mutex<Opened>
 
-  /// The current opening of the client, and the write outcomes that no expectation has read yet.
+  /// The current opening of the client, and the write outcomes that no expectation has consumed yet.
   struct Opened: Sendable {
     let opening: ClientOpening
     let db: Firestore
@@ -64,7 +64,7 @@ public final class TestClient: Sendable {
 
   // MARK: Network
 
-  /// Whether the network is on. Ignores changes that the test made through `db`.
+  /// Whether the test has the network connected. Ignores network changes that the test made through `db`.
   public var isOnline: Bool { client.isOnline }
 
   /// Disconnects the network. After the call returns, the client sends and receives nothing.
@@ -96,7 +96,7 @@ public final class TestClient: Sendable {
     }
   }
 
-  /// Ends all faults, including faults that are waiting for their next call.
+  /// Ends all faults, including one-time faults that have not been injected yet.
   public func calm() { client.faults.apply(FaultSettings()) }
 
   // MARK: Clock
@@ -107,7 +107,8 @@ public final class TestClient: Sendable {
 
   // MARK: Lifecycle
 
-  /// Whether this client runs the streams to the server. Of the clients that share a cache, only one runs them.
+  /// Whether this client runs the streams to the server. If several clients share a cache, only one of them runs the
+  /// streams.
   public func hasStreams() async -> Bool { await opened.opening.engine.sharing()?.isPrimary ?? false }
 
   /// Closes the client and reopens it with the same cache. Its listeners end. The reopened client sends the pending
@@ -118,7 +119,7 @@ public final class TestClient: Sendable {
     await takeOpening()
   }
 
-  /// Abandons the client without closing it, and reopens it with a copy of its current files, as after `kill -9`.
+  /// Abandons the client without closing it, as after `kill -9`, and reopens it with a copy of its current files.
   public func kill(file: String = #fileID, line: Int = #line) async throws {
     let place = CallPlace(file: file, line: line)
     try stage.check(place)
@@ -128,7 +129,7 @@ public final class TestClient: Sendable {
     await takeOpening()
   }
 
-  /// Replaces the current opening with the client's new one, and closes the previous one.
+  /// Replaces the current opening with the client's new opening, and closes the previous one.
   private func takeOpening() async {
     let before = opened
     let next = Opened(client, named: name, in: stage.world)
@@ -165,7 +166,7 @@ public final class TestClient: Sendable {
     return TestListener(probe, of: query, opened.opening, self)
   }
 
-  /// Listens to a document. Uses a query of the document's collection that returns only this document.
+  /// Listens to a document. Uses a query on the document's collection that returns only this document.
   /// - Parameters:
   ///   - document: a document of `db`.
   ///   - includeMetadataChanges: whether a change that concerns only metadata causes a snapshot.
@@ -216,7 +217,7 @@ extension TestClient {
   ///   - path: the path of a document in the write; `nil` to accept any write.
   ///   - limit: the maximum time to wait, in the stage's time.
   /// - Returns: the backend's error.
-  /// - Throws: ``StageFailure`` if no rejection arrives in time, or if the next one does not match.
+  /// - Throws: ``StageFailure`` if no rejection arrives in time, or if the next rejection does not match.
   @discardableResult
   public func expectRejected(
     _ code: FirestoreError.Code? = nil, _ path: String? = nil, within limit: Duration = TestStage.patience,
@@ -241,8 +242,8 @@ extension TestClient {
       .surprise, "\(name): expected \(wanted); the write of \(paths) was rejected with \(error.code.name).", place)
   }
 
-  /// Waits for an acknowledged write. Skips acknowledgements of writes to other documents; each call consumes the
-  /// acknowledgements up to the matching one.
+  /// Waits for an acknowledged write. Each call consumes all acknowledgements up to and including the first that
+  /// matches.
   /// - Parameters:
   ///   - path: the path of a document in the write; `nil` to accept any write. Only the first 20 documents of a write
   ///     are known.

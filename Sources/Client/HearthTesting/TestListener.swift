@@ -77,7 +77,8 @@ public final class TestListener: Sendable {
     }
   }
 
-  /// Waits for a period. Fails if a snapshot arrives during this period or was already waiting to be read.
+  /// Waits for a period of time, and expects no snapshot. Fails if a snapshot arrives during this period, or if an
+  /// earlier snapshot is still unread.
   /// - Parameter limit: the length of the period, in the stage's time.
   /// - Throws: ``StageFailure``, which contains the snapshot or the error that ended the listener.
   public func expectNothing(
@@ -95,7 +96,7 @@ public final class TestListener: Sendable {
     }
   }
 
-  /// Waits until the listener ends with an error. Skips all snapshots before that.
+  /// Waits until the listener ends with an error. Skips all snapshots before the error.
   /// - Parameters:
   ///   - code: the expected code of the error; `nil` to accept any code.
   ///   - limit: the maximum time to wait, in the stage's time.
@@ -214,7 +215,8 @@ public struct SnapshotExpectation: Sendable, CustomStringConvertible {
 
   // MARK: Descriptions
 
-  /// A description of a snapshot, for failure messages: its first documents, its changes and its origin, but no data.
+  /// A description of a snapshot for failure messages: its first documents, its changes, and whether it is from the
+  /// cache. Contains no field values.
   static func account(of snapshot: QuerySnapshot) -> String {
     let ids = snapshot.documents.prefix(5).map(\.documentID)
     let more = snapshot.count > 5 ? ", …" : ""

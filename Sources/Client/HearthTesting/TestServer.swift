@@ -5,11 +5,11 @@ import FirestoreProtocol
 import FirestoreSimulation
 public import Hearth
 
-/// The server side of a ``TestStage``'s backend. Use it to read stored documents and to write without a client. Faults
-/// do not affect these calls.
+/// The server side of a ``TestStage``'s backend. Use it to read stored documents and to write without a client.
+/// Injected faults do not affect these calls.
 public struct TestServer: Sendable {
   private let server: any Datastore
-  /// Creates references and values. This instance never connects to a backend.
+  /// Creates references and values for the calls. This instance never connects to a backend.
   private let db: Firestore
 
   init(_ world: SimulatedWorld) {
@@ -60,7 +60,7 @@ public struct TestServer: Sendable {
     do throws(RPCStatus) { _ = try await server.commit([mutation]) } catch { throw FirestoreError(error) }
   }
 
-  /// Releases the references.
+  /// Closes the instance that creates the references.
   func close() async {
     // Terminating cannot fail, because no client was opened.
     try? await db.terminate()

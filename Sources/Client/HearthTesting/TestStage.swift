@@ -60,13 +60,13 @@ public final class TestStage: Sendable {
 
   /// Runs a test on a new stage. The stage ends when the body returns.
   ///
-  /// If the body throws, the stage reports the seed. A ``StageFailure`` contains it in its text; for any other error,
-  /// the seed is printed to standard error.
+  /// If the body throws, the stage reports the seed. The text of a ``StageFailure`` contains the seed; for any other
+  /// error, the seed is printed to standard error.
   /// - Parameters:
   ///   - seed: the seed of all random numbers. If `nil`, the seed is the value of the environment variable
   ///     `HEARTH_SEED`, or 1 if this variable is not set.
   ///   - project: the id of the project that contains the database.
-  ///   - longest: the time limit of the run, in the stage's time. It ends runs whose body waits for an event that never
+  ///   - longest: the time limit of the run, in the stage's time. It ends a run that waits for an event that never
   ///     happens.
   ///   - body: the test.
   /// - Returns: the value that the body returns.
@@ -87,7 +87,7 @@ public final class TestStage: Sendable {
     }
   }
 
-  /// Runs a body on a separate stage for each seed, one after the other, until one fails.
+  /// Runs a test once for each seed, one after the other, each time on a new stage. Stops at the first failure.
   /// - Throws: the error of the first run that fails.
   public static func run(
     seeds: some Sequence<UInt64> & Sendable, project: String = "test", longest: Duration = .seconds(30 * 86_400),
@@ -197,8 +197,8 @@ public final class TestStage: Sendable {
   /// Advances the stage's time, and processes all events that happen during this period.
   public func wait(_ time: Duration) async throws { try await simulation.loop.clock.sleep(for: time) }
 
-  /// Runs a body while the stage's time stands still. Use it to wait for work on other threads. Work on the stage
-  /// continues, unless it waits for the time to advance.
+  /// Runs a body while the stage's time is stopped. Use it to wait for work on other threads. Meanwhile, work on the
+  /// stage continues, except work that waits for the time to advance.
   public func standingStill<Value: Sendable>(
     _ body: @Sendable () async throws -> Value
   ) async rethrows -> Value {
@@ -218,7 +218,7 @@ public final class TestStage: Sendable {
     StageFailure(kind: kind, reason: reason, file: place.file, line: place.line, seed: seed, elapsed: elapsed)
   }
 
-  /// - Throws: ``StageFailure`` if the stage has ended, because no more events happen then.
+  /// - Throws: ``StageFailure`` if the stage has ended, because after that no events happen.
   func check(_ place: CallPlace) throws(StageFailure) {
     if state.withLock(\.isOver) { throw failure(.misuse, "the stage is over: the body of run has returned.", place) }
   }
@@ -256,7 +256,7 @@ public struct StageFailure: Error, Hashable, Sendable {
 
   /// The kind of the failure.
   public let kind: Kind
-  /// The expectation and what actually happened, without location and seed.
+  /// The expectation and what actually happened. Does not contain the location and the seed.
   public let reason: String
   /// The file of the call, in the format of `#fileID`.
   public let file: String

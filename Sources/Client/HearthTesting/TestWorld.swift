@@ -10,12 +10,12 @@ package import Hearth
 import SeededRandom
 import Synchronization
 
-/// A backend, its clients, their durable caches, and their clock. Tests and scenarios are based on it.
+/// A backend, its clients, their durable caches, and their clock. Tests and scenarios run in such a world.
 ///
-/// A simulated world has a backend in memory, one thread, and time that jumps ahead when nothing is left to do. A real
-/// world uses an existing backend and real time.
+/// A simulated world has a backend in memory, one thread, and simulated time that jumps ahead when no work is left.
+/// Otherwise, a world uses an existing backend and real time.
 package final class TestWorld: Sendable {
-  /// Creates the datastore of a client. The parameter is the session of the client's user.
+  /// A function that creates the datastore of a client. The parameter is the session of the client's user.
   package typealias Route = @Sendable (UserSession) -> any Datastore
 
   package let database: DatabaseID
@@ -64,7 +64,7 @@ package final class TestWorld: Sendable {
     return client
   }
 
-  /// Ends the thread of a simulation after the work that remains, and removes the caches.
+  /// Ends the thread of a simulation after all remaining work, and removes the caches.
   package func end() {
     simulation?.end()
     caches.remove()
@@ -131,9 +131,9 @@ package struct ClientPlan: Sendable {
   package var name: String?
   package var user: String?
   package var cache: ClientCache
-  /// The faults between the client and the backend; `nil` to create the fault injector from the world's seed.
+  /// The fault injector between the client and the backend; `nil` to create one from the world's seed.
   package var faults: FaultInjector?
-  /// The plan for inspection; `nil` if watchers must not be able to connect.
+  /// Describes how watchers can connect to the client; `nil` if they must not be able to connect.
   package var inspection: Inspection.Plan?
 
   package init(_ name: String?, user: String? = nil, on cache: ClientCache) {
@@ -151,12 +151,12 @@ package struct ClientCache: Sendable {
   package let isShared: Bool
   /// The clients of a simulation that share the cache; `nil` in real time.
   package let peers: SimulatedPeers?
-  /// The size in bytes above which garbage is collected from the cache; `nil` to never collect.
+  /// The size limit in bytes, above which the client evicts documents from the cache; `nil` for no limit.
   package var sizeLimit: Int64?
-  /// A cache outside of the world's folder, which remains after the world ends; `nil` for a cache in the folder.
+  /// A cache outside of the world's folder, which is not removed when the world ends; `nil` for a cache in the folder.
   package private(set) var kept: LocalStoreConfiguration?
 
-  /// Creates the name of a cache in the world's folder.
+  /// Describes a cache in the world's folder.
   package init(of owner: String, isShared: Bool = false, peers: SimulatedPeers? = nil, sizeLimit: Int64? = nil) {
     (self.owner, self.isShared, self.peers, self.sizeLimit) = (owner, isShared, peers, sizeLimit)
   }

@@ -9,7 +9,7 @@ import Synchronization
 
 /// A client of a `TestWorld`. It can be closed or killed, and then reopened with its cache.
 package final class WorldClient: Sendable {
-  /// The properties of a client that remain when it is closed and reopened.
+  /// The properties of a client that do not change when it is closed and reopened.
   struct Identity: Sendable {
     let name: String?
     let users = UserSession()
@@ -39,12 +39,12 @@ package final class WorldClient: Sendable {
   package var name: String? { identity.name }
   /// The session of the client's user, who can change at any time.
   package var users: UserSession { identity.users }
-  /// The faults between the client and the backend.
+  /// The fault injector between the client and the backend.
   package var faults: FaultInjector { identity.faults }
   package var opening: ClientOpening { state.withLock(\.opening) }
   package var isOnline: Bool { state.withLock(\.isOnline) }
 
-  /// The view of the client that the agreement checks need.
+  /// The parts of the client that the agreement checks need.
   package var agreeing: AgreeingClient {
     let (opening, isOnline) = state.withLock { ($0.opening, $0.isOnline) }
     return AgreeingClient(name, opening.engine, isOnline: isOnline, opening.listeners)
@@ -68,15 +68,14 @@ package final class WorldClient: Sendable {
     _ = await opening.engine.statusNow()
   }
 
-  /// Sets the difference between the client's clock and the true time. Positive values set the clock ahead; negative
+  /// Sets the difference between the client's clock and the world's time. Positive values set the clock ahead; negative
   /// values set it back.
   package func setClock(ahead lead: Duration) { identity.clock.lead = lead }
 
   // MARK: Openings
 
   /// Closes the client and reopens it with the same cache.
-  /// - Parameter sizeLimit: the new size in bytes above which garbage is collected from the cache; `nil` to keep the
-  ///   current limit.
+  /// - Parameter sizeLimit: the new size limit of the cache in bytes; `nil` to keep the current limit.
   package func restart(sizeLimit: Int64? = nil) async {
     let (before, isOnline) = state.withLock { ($0.opening, $0.isOnline) }
     await before.close()
@@ -85,8 +84,8 @@ package final class WorldClient: Sendable {
     open(cache, isOnline: isOnline)
   }
 
-  /// Abandons the client without closing it, and reopens it with a copy of its current files, as after `kill -9`. If
-  /// other clients use the cache, it is reopened without making a copy.
+  /// Abandons the client without closing it, as after `kill -9`, and reopens it with a copy of its current files. If
+  /// other clients use the cache, the client is reopened without a copy.
   /// - Throws: `internal` if the files cannot be copied.
   package func kill() async throws(RPCStatus) {
     let (before, isOnline) = state.withLock { ($0.opening, $0.isOnline) }
@@ -103,7 +102,7 @@ package final class WorldClient: Sendable {
   package func close() async { await opening.close() }
 }
 
-/// One opening of a world's client, which lasts from opening the cache until the client is closed or killed.
+/// One use of a world's client, from opening the cache until the client is closed or killed.
 package final class ClientOpening: Sendable {
   package let client: Client
   package let cache: ClientCache
@@ -125,7 +124,7 @@ package final class ClientOpening: Sendable {
   /// The listeners, in the order in which they were opened.
   package var listeners: [ListenerProbe] { state.withLock(\.listeners) }
 
-  /// Whether the client is ending or has ended. No replies arrive after that.
+  /// Whether the client is closing or closed. After that, it receives no more replies.
   package var isClosed: Bool { state.withLock(\.isClosed) }
 
   /// Reports a listener's events until the listener or the client ends.
@@ -139,7 +138,8 @@ package final class ClientOpening: Sendable {
     probe.stop()
   }
 
-  /// Reports the outcomes of writes until the client ends. Includes writes that were made before this opening.
+  /// Reports the outcomes of writes until the client ends. Includes writes that were made before the client was
+  /// reopened.
   package func followAnswers(_ report: @escaping @Sendable (WriteOutcome) -> Void) {
     start { [engine] in
       var seen = 0

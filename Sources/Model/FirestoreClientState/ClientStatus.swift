@@ -5,31 +5,31 @@ package import FirestoreModel
 package struct ClientStatus: Sendable {
   package var onlineState: OnlineState
   package var isNetworkEnabled: Bool
-  /// Whether a program that watches the client has disabled the network, rather than the client's own program.
+  /// Whether a program that watches the client has disabled the network, and not the client's own program.
   package var isDisabledByWatcher: Bool
   /// The reason why the client is not online; `nil` while the client is online.
   package var reason: ConnectionReason?
-  /// The time of the next attempt to connect or to write to the cache; `nil` if none is scheduled.
+  /// The time of the next attempt to connect or to write to the cache; `nil` if no attempt is scheduled.
   package var nextRetry: Timestamp?
   /// The time of the last change of `onlineState`.
   package var since: Timestamp
   package var watch: StreamStatus
   package var write: StreamStatus
   package var activeTargets: Int
-  /// The document reads of each active target that has a listener.
+  /// The number of documents that the backend sent for each active target with a listener.
   package var reads: [ReadMeter]
   package var activeLimboResolutions: Int
   package var inFlightWrites: Int
-  /// The pending batches, oldest first. Depending on the caller's request, either all batches or only the first and
-  /// last ones.
+  /// The pending batches, oldest first. The list contains all batches or only the first and last ones, as the caller
+  /// requested.
   package var pendingWrites: [PendingWrite]
   package var queue: QueueSize
   /// The batches that the backend rejected, in the order in which they were written. A batch remains in the list until
   /// it is sent again or dropped.
   package var rejectedWrites: [RejectedWrite]
-  /// The local indexes, each with its build progress.
+  /// The local indexes, each with the progress of building it.
   package var indexes: [IndexState]
-  /// The arrival time of the backend's newest consistent snapshot.
+  /// The time at which the backend's newest consistent snapshot arrived.
   package var lastSnapshotAt: Timestamp?
   /// The times from sending a batch to its acknowledgement, for at most 64 recent batches, newest last.
   package var roundTrips: [Duration]
@@ -37,12 +37,12 @@ package struct ClientStatus: Sendable {
   package var recentOutcomes: [WriteOutcome]
   /// The size of the cache in bytes; `nil` if unknown.
   package var cacheByteCount: Int64?
-  /// The cache size in bytes above which garbage is collected; `nil` if there is no limit.
+  /// The cache size in bytes above which the client evicts documents; `nil` if there is no limit.
   package var cacheLimit: Int64?
   /// Whether the cache is on disk, so that pending writes remain after the process ends.
   package var isDurable: Bool
-  /// The error of the store, whether the store is on disk or in memory. The client remains disconnected until the store
-  /// works again (`nextRetry`).
+  /// The error of the store (on disk or in memory); `nil` if it works. While the store fails, the client remains
+  /// disconnected (`nextRetry`).
   package var storeFailure: RPCStatus?
   /// The pins and lifetimes of the cache; `nil` if unknown.
   package var retentions: [Retention]?
@@ -88,12 +88,12 @@ package struct ClientStatus: Sendable {
   /// Whether the client is offline, so that listeners use the cache and writes wait.
   package var isOffline: Bool { !isNetworkEnabled || onlineState == .offline }
 
-  /// The description of the connection's failure; `nil` if there is no failure. A disconnection by the user or the
-  /// program is not a failure.
+  /// The description of the connection's failure; `nil` if there is none. If the user or the program disconnected the
+  /// client, this is not a failure.
   package var trouble: String? { reason.flatMap { $0.isFailure ? $0.description : nil } }
 }
 
-/// A notice that the data or the cache is not where the user expects it, and why.
+/// A notice that the data or the cache is not where the user expects it, with the reason.
 package struct StorageNotice: Hashable, Sendable {
   /// A short text for the dashboard's header, such as `IN MEMORY: cache locked`; `nil` if the header does not show the
   /// notice.

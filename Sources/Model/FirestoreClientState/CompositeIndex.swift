@@ -2,9 +2,9 @@
 package import FirestoreModel
 package import FirestoreQuery
 
-/// A composite index that Cloud Firestore requires before it answers a query. Cloud Firestore automatically indexes
-/// every single field. It merges these indexes to answer queries that test several fields for equality. Emulators and
-/// the embedded backend need no composite indexes.
+/// A composite index that Cloud Firestore requires to answer a query. Cloud Firestore automatically indexes every
+/// single field, and merges these indexes for queries that test several fields for equality. Emulators and the embedded
+/// backend need no composite indexes.
 package struct CompositeIndex: Hashable, Sendable {
   package struct Field: Hashable, Sendable {
     package var path: FieldPath
@@ -27,7 +27,7 @@ package struct CompositeIndex: Hashable, Sendable {
     self.fields = fields
   }
 
-  /// The first index that a query needs.
+  /// The first composite index that a query needs.
   /// - Returns: `nil` if the query needs no composite index.
   package static func needed(for query: Query) -> CompositeIndex? { IndexNeed.all(of: query.target).first?.index }
 }
@@ -48,22 +48,22 @@ extension CompositeIndex: CustomStringConvertible {
   }
 }
 
-/// The index fields that Cloud Firestore needs to answer one alternative of a query: the fields that equalities fix, in
-/// any order, followed by the fields by which the result is ordered.
+/// The index fields that Cloud Firestore needs to answer one alternative of a query. First come the fields that
+/// equality conditions fix, in any order, and then the fields by which the result is ordered.
 package struct IndexNeed: Hashable, Sendable {
   package let collectionID: String
   /// Whether the query reads all collections with the same id.
   package let isGroup: Bool
-  /// The fixed fields: first the array that is searched, then the fields with equalities.
+  /// The fields that conditions fix: first the array that is searched, then the fields with equality conditions.
   package let fixed: [CompositeIndex.Field]
   package let order: [CompositeIndex.Field]
 
-  /// The one index that is sufficient to answer the alternative of the query.
+  /// A single index that suffices to answer this alternative of the query.
   package var index: CompositeIndex {
     CompositeIndex(collectionID: collectionID, isGroup: isGroup, fields: fixed + order)
   }
 
-  /// The needs of a query. There is one for each alternative of an OR that single-field indexes cannot answer.
+  /// The index needs of a query: one for each alternative of an OR that single-field indexes cannot answer.
   package static func all(of target: Target) -> [IndexNeed] {
     if target.isDocumentTarget { return [] }
     guard let id = target.collectionGroup ?? (target.path.isRoot ? nil : target.path.last) else { return [] }
@@ -75,8 +75,7 @@ package struct IndexNeed: Hashable, Sendable {
     return needs
   }
 
-  /// Fails if single-field indexes are sufficient. Such indexes exist only for single collections, not for collection
-  /// groups.
+  /// Fails if single-field indexes suffice. Such indexes exist only for single collections, not for collection groups.
   private init?(_ conditions: [FieldFilter], _ orderBy: [OrderBy], of id: String, isGroup: Bool) {
     var taken: Set<FieldPath> = []
     func new(_ path: FieldPath) -> Bool { !path.isDocumentID && taken.insert(path).inserted }

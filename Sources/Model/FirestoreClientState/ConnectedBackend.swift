@@ -2,7 +2,7 @@
 
 /// The backend that the client is connected to.
 package struct ConnectedBackend: Hashable, Sendable {
-  /// The kind of backend. For `cloud`, which contains real data, the user must type a document's name to delete it.
+  /// The kind of backend. A `cloud` backend contains real data, so the user must type a document's name to delete it.
   package enum Kind: String, Hashable, Sendable { case embedded, emulator, cloud }
   package var kind: Kind
   package var project: String
@@ -13,7 +13,7 @@ package struct ConnectedBackend: Hashable, Sendable {
   package var isTLS: Bool
   /// The signed-in user.
   package var user: String?
-  /// The name that the user's configuration file gives this connection.
+  /// The name of this connection in the user's configuration file.
   package var name: String?
   /// Whether the user's configuration file declares the data as real; `nil` if the file does not specify this.
   package var production: Bool?
@@ -35,7 +35,7 @@ package struct ConnectedBackend: Hashable, Sendable {
     self.isReadOnly = isReadOnly
   }
 
-  /// Whether the data counts as real. By default, only data in Cloud Firestore does.
+  /// Whether the data counts as real. By default, this is so only for data in Cloud Firestore.
   package var isProduction: Bool { production ?? (kind == .cloud) }
 
   /// The host, followed by ` TLS` if the connection is encrypted.
@@ -44,7 +44,7 @@ package struct ConnectedBackend: Hashable, Sendable {
 
 /// A process that uses a data directory.
 package struct DataMember: Hashable, Sendable, CustomStringConvertible {
-  /// The process id, as this process sees it.
+  /// The process id, in the process id namespace of this process.
   package var process: Int32
   /// The program and command that run in the process, such as `hearth watch`.
   package var name: String
@@ -57,7 +57,7 @@ package struct DataMember: Hashable, Sendable, CustomStringConvertible {
   package var description: String { "process \(process) (\(name))" }
 }
 
-/// The processes that share the embedded data, and how this process accesses the data.
+/// The processes that share the embedded data, and how this process reaches it.
 package struct DataPeers: Hashable, Sendable {
   package enum Role: Hashable, Sendable {
     /// This process owns the data and serves it to the others.
@@ -69,7 +69,7 @@ package struct DataPeers: Hashable, Sendable {
   }
 
   package var role: Role
-  /// The attached processes other than this process and the owner, in the order in which they attached.
+  /// All attached processes except this process and the owner, in the order in which they attached.
   package var others: [DataMember]
 
   package init(_ role: Role, others: [DataMember] = []) {

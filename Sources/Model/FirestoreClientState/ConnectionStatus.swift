@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// The client's current knowledge of whether it can reach the backend.
+/// The client's ability to reach the backend, as far as the client knows.
 package enum OnlineState: String, Hashable, Sendable { case unknown, online, offline }
 
 /// One of the two streams between client and backend.
@@ -27,7 +27,7 @@ package enum ConnectionReason: Hashable, Sendable {
   /// The client is waiting for the first response.
   case connecting
   case networkDisabled
-  /// The cache cannot be written, so the client must not receive data, because it could not store the data.
+  /// The cache cannot be written. The client must not receive data, because it could not store the data.
   case storageFailed
   /// A stream failed with this status.
   case failed(RPCStatus)
@@ -59,14 +59,14 @@ extension ConnectionReason: CustomStringConvertible {
   }
 }
 
-/// The state of a client's connection as a whole, at one point in time.
+/// The state of a client's connection, over all streams, at one point in time.
 package struct ConnectionState: Hashable, Sendable {
   package var online: OnlineState
   /// The time at which the state last changed.
   package var since: Timestamp
   /// The reason why the client is not online; `nil` while the client is online.
   package var reason: ConnectionReason?
-  /// The time of the next attempt to connect or to write to the cache; `nil` if none is scheduled.
+  /// The time of the next attempt to connect or to write to the cache; `nil` if no attempt is scheduled.
   package var nextAttempt: Timestamp?
 
   package init(
@@ -98,15 +98,15 @@ package struct StreamUse: Hashable, Sendable {
   package var status: StreamStatus
   /// The number of times that the stream was opened.
   package var begun: Int
-  /// The time at which the current stream began. If no stream is open, the time at which the last one began.
+  /// The time at which the current stream began; if no stream is open, the time at which the last one began.
   package var since: Timestamp?
   package var messagesSent: Int
   package var messagesReceived: Int
   /// The time at which the last message arrived.
   package var heardAt: Timestamp?
-  /// The sizes of the messages; `nil` if messages are not encoded, because the backend is in this process.
+  /// The total sizes of the messages; `nil` if messages are not encoded, because the backend is in this process.
   package var bytes: Bytes?
-  /// The maximum duration without messages, after which the client closes the stream; `nil` for no limit.
+  /// The maximum time without messages. If it is exceeded, the client closes the stream. `nil` for no limit.
   package var longestSilence: Duration?
 
   package init(

@@ -3,13 +3,13 @@ package import FirestoreModel
 
 /// The network faults that are injected between a client and its backend.
 package struct FaultSettings: Hashable, Sendable {
-  /// Whether open streams end and no stream can be opened.
+  /// Whether the backend is unreachable: open streams end, and no stream can be opened.
   package var isOffline = false
-  /// Whether all traffic is lost and neither end detects it. When the fault ends, the streams break.
+  /// Whether all traffic is lost without either end detecting it. When the fault ends, the streams break.
   package var isHalfOpen = false
-  /// The delay before each request, response and snapshot. A snapshot and its documents are delayed together.
+  /// The delay of each request, response and snapshot. A snapshot and its documents are delayed together.
   package var latency: Duration = .zero
-  /// The maximum random delay that is added to `latency`. The added delay is uniformly distributed between zero and
+  /// The maximum random delay that is added to `latency`. The random delay is uniformly distributed between zero and
   /// this value.
   package var jitter: Duration = .zero
   /// The percentage of applied writes whose acknowledgement is lost.
@@ -20,10 +20,9 @@ package struct FaultSettings: Hashable, Sendable {
   package var bandwidth: Int?
   /// The rate at which the client reads from each stream or call, in bytes per second; `nil` for no limit.
   package var readingRate: Int?
-  /// The period of a flapping backend, which alternates between unreachable and reachable; `nil` if the backend does
-  /// not flap.
+  /// The period with which the backend alternates between unreachable and reachable (flapping); `nil` if it does not.
   package var flap: Duration?
-  /// The settings of individual lanes, which override the settings for all lanes.
+  /// The settings of single lanes (groups of calls), which override the settings for all lanes.
   package var lanes: [FaultLane: Lane] = [:]
 
   /// The settings of one lane. If a setting is `nil`, the setting for all lanes applies to this lane.
@@ -40,7 +39,7 @@ package struct FaultSettings: Hashable, Sendable {
 
   package var isCalm: Bool { self == FaultSettings() }
 
-  /// The delay and the maximum jitter for a message on a lane.
+  /// The delay and the maximum jitter of a message on a lane.
   package func delay(on lane: FaultLane) -> (latency: Duration, jitter: Duration) {
     (lanes[lane]?.latency ?? latency, lanes[lane]?.jitter ?? jitter)
   }
@@ -54,7 +53,7 @@ package struct FaultSettings: Hashable, Sendable {
 package enum FaultLane: String, CaseIterable, Hashable, Sendable {
   /// The streams of listeners.
   case watch
-  /// The write stream, and commits outside of it.
+  /// The write stream, and commits that do not use this stream.
   case write
   /// All other calls.
   case read
@@ -75,37 +74,37 @@ package enum FaultEvent: Hashable, Sendable {
   case write(WriteFault)
   /// The backend rejects the next read.
   case read(StatusCode)
-  /// The backend rejects the next listen request, whether the request is new or repeated.
+  /// The backend rejects the next listen request, whether it is a new or a repeated one.
   case listen(StatusCode)
-  /// All streams and calls end. With `withoutTokens`, the backend also forgets its resume tokens, so listeners start
-  /// over.
+  /// All streams and calls end. With `withoutTokens`, the backend also forgets its resume tokens, so listeners must
+  /// receive all documents again.
   case restart(withoutTokens: Bool)
-  /// Calls fail with `unauthenticated` until the client sends another token or reconnects.
+  /// Calls fail with `unauthenticated` until the client sends a new token or reconnects.
   case expireToken
 }
 
-/// A single change of the faults between a client and its backend. `FaultText` converts it from and to text.
+/// A single change of the faults between a client and its backend. `FaultText` converts it to text and back.
 package enum FaultChange: Hashable, Sendable {
-  /// Whether the change is a one-time event, which changes no settings.
+  /// Whether the change is a one-time fault, which changes no settings.
   package var isOnce: Bool { if case .event = self { true } else { false } }
 
   case latency(Duration, jitter: Duration, on: FaultLane?)
-  /// The bandwidth in bytes per second for each stream; `nil` for no limit.
+  /// The bandwidth of each stream in bytes per second; `nil` for no limit.
   case bandwidth(Int?, on: FaultLane?)
-  /// The percentage of writes that are lost. `before` is true if they are lost before the backend applies them, and
-  /// false if only their acknowledgements are lost.
+  /// The percentage of writes that are lost. If `before` is true, they are lost before the backend applies them; if
+  /// false, only their acknowledgements are lost.
   case loss(Int, before: Bool)
   case down(FaultLane?)
-  /// Undoes `down`, `silent` and `flap`.
+  /// Ends the faults `down`, `silent` and `flap`.
   case up
   case silent
   case flap(Duration?)
   case slowReader(Int?)
   case event(FaultEvent)
-  /// Ends all faults, including faults that are waiting for a call.
+  /// Ends all faults, including one-time faults that have not been injected yet.
   case calm
 
-  /// The reason why the change has no effect between a client of Hearth and its datastore; `nil` if it has an effect.
+  /// The reason why the change has no effect for a client of Hearth; `nil` if it has an effect.
   package var objectionOfClients: String? {
     guard case .event(.expireToken) = self else { return nil }
     return "expire-token needs a client that sends a token, but this connection has none. Use 'hearth proxy'."
@@ -113,7 +112,7 @@ package enum FaultChange: Hashable, Sendable {
 }
 
 extension FaultSettings {
-  /// Applies a change to the settings. A one-time event changes no setting.
+  /// Applies a change to the settings. A one-time fault changes no setting.
   package mutating func apply(_ change: FaultChange) {
     switch change {
     case .latency(let latency, let jitter, on: let lane?):

@@ -5,12 +5,12 @@ package import FirestoreModel
 /// these documents has an entry, whose key consists of the values of the fields. If a field is indexed as an array, the
 /// document has one entry for each element.
 ///
-/// Entries are stored by collection, so an index serves queries of a single collection as well as queries of the whole
-/// group.
+/// Entries are stored by collection. Therefore both queries of a single collection and queries of the whole group can
+/// use the index.
 package struct FieldIndex: Sendable {
   package enum Kind: String, Hashable, Sendable, CaseIterable {
     case ascending, descending
-    /// The field is an array, whose elements are indexed.
+    /// The field is an array, and each of its elements is indexed.
     case contains
   }
 
@@ -28,8 +28,8 @@ package struct FieldIndex: Sendable {
   package let fields: [Field]
 
   /// Creates an index.
-  /// - Parameter fields: the fields. A trailing `__name__`, which definitions exported by the server's tools contain,
-  ///   is dropped, because every index ends with it anyway.
+  /// - Parameter fields: the fields. A trailing `__name__` is dropped, because every index ends with it anyway.
+  ///   Definitions that the server's tools export contain it.
   /// - Throws: `invalid-argument` if the id is invalid, or if there are no fields, a repeated field, several arrays, or
   ///   `__name__` before the end.
   package init(collectionGroup: String, fields: [Field]) throws(ModelError) {
@@ -57,8 +57,8 @@ package struct FieldIndex: Sendable {
     self.fields = fields
   }
 
-  /// Whether this index serves every query that the other index serves. This is also true if all directions are
-  /// reversed, because entries can be read in reverse.
+  /// Whether every query that can use the other index can also use this one. This is also true if all directions are
+  /// reversed, because entries can be read backward.
   package func isEquivalent(to other: FieldIndex) -> Bool { self == other || reversed == other }
 
   private var reversed: FieldIndex {

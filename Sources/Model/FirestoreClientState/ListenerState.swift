@@ -3,12 +3,12 @@ package import FirestoreQuery
 
 /// A listener of a client, and a summary of its last snapshot.
 package struct ListenerState: Sendable {
-  /// The listener's number, which the client never reuses.
+  /// The listener's number. The client never reuses it.
   package var id: Int
   package var query: Query
   package var options: ListenerOptions
   package var result: Result
-  /// The name of the listener's client, if several clients are shown as one; otherwise `nil`.
+  /// The name of the listener's client if several clients are shown together; otherwise `nil`.
   package var client: String?
 
   /// A summary of a listener's last snapshot, without the documents.
@@ -42,8 +42,7 @@ package struct ListenerOptions: Hashable, Sendable {
   package var includeMetadataChanges: Bool
   /// The source of the listener's data. With `cache`, the client does not contact the backend for this listener.
   package var source: Source
-  /// Whether the first snapshot waits until the listener is in sync or the client is offline, as it does for a single
-  /// read.
+  /// Whether the first snapshot waits until the listener is in sync or the client is offline, as for a one-time read.
   package var waitForSyncWhenOnline: Bool
 
   package init(

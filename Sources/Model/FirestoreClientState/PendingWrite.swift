@@ -4,12 +4,12 @@ package import FirestoreModel
 /// One batch that the backend has not acknowledged.
 package struct PendingWrite: Equatable, Sendable {
   package enum State: Hashable, Sendable {
-    /// The batch is not sent, because the network is disabled or the cache cannot be written.
+    /// The batch cannot be sent, because the network is disabled or the cache cannot be written.
     case held
     /// The batch is waiting in the queue to be sent.
     case queued
     case inFlight
-    /// The batch is waiting for the next attempt to connect, which happens at this time.
+    /// The batch waits for the next attempt to connect, at this time.
     case backoff(until: Timestamp)
   }
 
@@ -39,11 +39,11 @@ package struct PendingWrite: Equatable, Sendable {
   }
 }
 
-/// The size of the whole queue, even if only part of it is listed.
+/// The size of the whole queue. It includes batches that are not listed.
 package struct QueueSize: Hashable, Sendable {
   package var count: Int
-  /// The number of batches that were added since the queue was last empty. `count` and `total` together show the
-  /// progress of sending.
+  /// The number of batches that were added since the queue was last empty. Together with `count`, it shows the progress
+  /// of sending.
   package var total: Int
   /// The total size in bytes of the encoded batches.
   package var byteCount: Int
@@ -55,15 +55,15 @@ package struct QueueSize: Hashable, Sendable {
   }
 }
 
-/// The outcome of a batch that left the queue.
+/// The outcome of a batch that has left the queue.
 package struct WriteOutcome: Sendable {
-  /// The number of this outcome. Each outcome's number is one higher than the previous one, so that observers can
-  /// detect new outcomes.
+  /// The number of this outcome. Outcomes are numbered consecutively, so that observers can detect new outcomes.
   package var sequence: Int
   package var batch: BatchID
   /// The time from sending the batch to the response; `nil` if the batch was never sent.
   package var after: Duration?
-  /// The backend's error; `nil` for an acknowledgement. If the user canceled the batch, the code is `cancelled`.
+  /// The error that ended the batch; `nil` for an acknowledgement. If the user canceled the batch, the code is
+  /// `cancelled`.
   package var rejection: RPCStatus?
   /// The commit time by the backend's clock; `nil` if the batch was not applied.
   package var commitTime: SnapshotVersion?
@@ -106,21 +106,20 @@ package struct RejectedWrite: Equatable, Sendable {
 }
 
 extension RPCStatus {
-  /// Whether this code means that the client, and not the backend, ended a batch. The batch was canceled or set aside,
-  /// or its deadline passed before it was sent. Backends never use these codes to reject a write permanently.
+  /// Whether a rejection with this code came from the client and not from the backend: the batch was canceled or set
+  /// aside, or its deadline passed before it was sent. Backends never use these codes to reject a write permanently.
   package var endsWriteHere: Bool { code == .cancelled || code == .deadlineExceeded }
 
-  /// The status of a batch that the user set aside. Such a batch is stored with the rejected writes, but was never
-  /// sent.
+  /// The status of a batch that the user set aside: it is stored with the rejected writes, but was never sent.
   package static let setAside = RPCStatus(.cancelled, "Set aside by hand. It was not sent.")
 }
 
 extension RejectedWrite {
-  /// Whether the user set the batch aside, in contrast to a rejection by the backend.
+  /// Whether the user set the batch aside. If not, the backend rejected it.
   package var isSetAside: Bool { rejection.status.code == .cancelled }
 }
 
-/// The final status of a batch. The backend or the user determined it.
+/// The reason why a batch was rejected: the backend's error, or that the user set it aside.
 package struct Rejection: Hashable, Sendable {
   package var status: RPCStatus
   /// The time of the rejection, by this device's clock.
@@ -148,10 +147,10 @@ package struct WrittenDocument: Hashable, Sendable {
   }
 }
 
-/// The documents that a batch wrote: the names of the first ones, and the total count. The summary's size is bounded,
-/// because an outcome is reported repeatedly until newer outcomes replace it.
+/// The documents that a batch wrote: the names of the first ones, and the total count. The size of this summary is
+/// limited, because an outcome is reported repeatedly until newer outcomes replace it.
 package struct WrittenDocuments: Hashable, Sendable {
-  /// The maximum number of documents that are named.
+  /// The maximum number of documents whose names are stored.
   package static let named = 20
 
   /// The first documents, in the order of the batch and without duplicates.
@@ -177,7 +176,7 @@ package struct WrittenDocuments: Hashable, Sendable {
     count = places.count
   }
 
-  /// Creates the summary that another process reported.
+  /// Creates a summary from the data that another process reported.
   package init(naming first: [WrittenDocument], of count: Int) {
     self.first = first
     self.count = count

@@ -14,7 +14,7 @@ package struct QueryExplanation: Hashable, Sendable {
   package var entriesRead: Int
   package var documentsReturned: Int
   package var duration: Duration
-  /// The missing indexes that would avoid the scan, if the plan is `scan`; otherwise empty.
+  /// The indexes that would avoid the scan but do not exist, if the plan is `scan`; otherwise empty.
   package var suggestedIndexes: [FieldIndex]
   /// Whether an index was not used because it is still being built.
   package var isBuildingIndexes: Bool
@@ -57,9 +57,10 @@ extension QueryExplanation: CustomStringConvertible {
 package enum QueryPlan: String, Hashable, Sendable, CaseIterable {
   /// The query is for one document, which is read by its name.
   case document
-  /// The query starts with the target's last result in sync, and adds the documents that have changed since then.
+  /// The query starts with the last result that was in sync with the server, and adds the documents that have changed
+  /// since then.
   case syncedResult = "synced-result"
-  /// Indexes find the documents.
+  /// The query finds its documents through indexes.
   case index
   /// The query reads all documents of the collection or collection group.
   case scan
@@ -82,7 +83,7 @@ package struct QueryPreview: Hashable, Sendable {
   /// The number of matching documents within the query's limit; `nil` if the collection is too large to be scanned for
   /// a preview.
   package var count: Int?
-  /// The missing indexes that would avoid a scan of the whole collection.
+  /// The indexes that would avoid a scan of the whole collection but do not exist.
   package var suggestedIndexes: [FieldIndex]
   /// The number of cached documents that must be compared with the query. If `count` is `nil`, this is an upper bound.
   package var documentsToScan: Int
@@ -98,7 +99,7 @@ package struct QueryPreview: Hashable, Sendable {
 /// The use of one index to answer a query.
 package struct IndexUse: Hashable, Sendable {
   package var index: FieldIndex
-  /// The conditions that the index evaluated. The other conditions were checked on the documents that the index found.
+  /// The conditions that the index evaluated. All other conditions were checked on the documents that the index found.
   package var servedFilters: [FieldFilter]
   /// Whether the index returned documents in the query's order, so that reading stopped at the query's limit.
   package var servesOrder: Bool
@@ -109,14 +110,14 @@ package struct IndexUse: Hashable, Sendable {
     self.servesOrder = servesOrder
   }
 
-  /// The conditions as text, such as `state == "CA"`, one for each of `servedFilters`.
+  /// The texts of `servedFilters`, such as `state == "CA"`.
   package var filterTexts: [String] {
     servedFilters.map { "\($0.path.canonicalText) \($0.op.rawValue) \(DocumentJSON.line(of: $0.value))" }
   }
 }
 
 extension IndexUse: CustomStringConvertible {
-  /// The index use as text, such as `cities(state ascending) for state == "CA"`.
+  /// The use of the index as text, such as `cities(state ascending) for state == "CA"`.
   package var description: String {
     var text = "\(index)"
     if !servedFilters.isEmpty { text += " for \(filterTexts.joined(separator: ", "))" }
@@ -128,9 +129,9 @@ extension IndexUse: CustomStringConvertible {
 /// A local index and its state in the store.
 package struct IndexState: Hashable, Sendable {
   package var definition: FieldIndex
-  /// Whether the store created the index automatically because queries needed it.
+  /// Whether the store created the index automatically for a query.
   package var isAutomatic: Bool
-  /// The build progress; `nil` if the index is complete. Queries use only complete indexes.
+  /// The progress of building the index; `nil` if the index is complete. Queries use only complete indexes.
   package var backfill: IndexProgress?
 
   package init(definition: FieldIndex, isAutomatic: Bool = false, backfill: IndexProgress? = nil) {
@@ -140,8 +141,7 @@ package struct IndexState: Hashable, Sendable {
   }
 }
 
-/// The progress of an index backfill, in documents. Evicted documents may still be counted until their numbers are
-/// reused.
+/// The progress of building an index, in documents. Evicted documents may be counted until their numbers are reused.
 package struct IndexProgress: Hashable, Sendable {
   package var documentsIndexed: Int
   package var documentsTotal: Int
@@ -152,16 +152,16 @@ package struct IndexProgress: Hashable, Sendable {
   }
 }
 
-/// The times that the cache needed for a query, grouped by collection size.
+/// The execution times of one query on the cache, grouped by collection size.
 package struct QueryTimes: Sendable {
-  /// The runs on collections of similar size. The largest size in a class is ten times the smallest.
+  /// The runs on collections of similar size. Within a class, the largest size is ten times the smallest.
   package struct Class: Hashable, Sendable {
-    /// The maximum document count of the class: 1, 10, 100 and so on. `nil` for runs of unknown size, because sizes are
+    /// The maximum document count of the class: 1, 10, 100 and so on. `nil` for runs of unknown size. Sizes are
     /// recorded only after the times were first read.
     package var limit: Int?
     package var runs: Int
     package var median: Duration
-    /// The 99th percentile. With fewer than 100 runs, this is the time of the longest run.
+    /// The 99th percentile of the times. With fewer than 100 runs, this is the longest time.
     package var p99: Duration
 
     package init(limit: Int?, runs: Int, median: Duration, p99: Duration) {
@@ -175,11 +175,11 @@ package struct QueryTimes: Sendable {
   package var query: Query
   /// The last 256 runs, grouped by collection size, smallest size first.
   package var classes: [Class]
-  /// The number of runs since the client was opened, or since the ledger last dropped the query.
+  /// The number of runs since the client was opened, or since the ledger of query times last dropped the query.
   package var runs: Int
   /// The plan of the last run.
   package var plan: QueryPlan
-  /// The number of documents that the last run scanned, and the number of documents that it found.
+  /// The number of documents that the last run compared with the query, and the number of documents that it found.
   package var scanned: Int
   package var found: Int
 

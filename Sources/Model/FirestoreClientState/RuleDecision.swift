@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// The decision of a server's security rules about one request.
+/// The decision that a server's security rules made about one request.
 package struct RuleDecision: Hashable, Sendable {
-  /// The decision's number. The server counts its decisions from 1.
+  /// The number of the decision. The server counts its decisions from 1.
   package var number: Int
   package var time: Timestamp
   /// The method of the request: `get`, `list`, `create`, `update` or `delete`.
@@ -13,9 +13,9 @@ package struct RuleDecision: Hashable, Sendable {
   /// The id of the signed-in user; `nil` if the request is not authenticated.
   package var user: String?
   package var isAllowed: Bool
-  /// The line of the statement that decided; `nil` if no statement matched.
+  /// The line of the statement that determined the decision; `nil` if no statement matched.
   package var line: Int?
-  /// The reason for the denial, or the warning about a list that was allowed.
+  /// The reason for the denial, or a warning about a list that was allowed.
   package var reason: String
   /// The time that the server spent on the rules, in milliseconds; `nil` if the server does not report it.
   package var milliseconds: Double?
@@ -42,7 +42,7 @@ package struct RuleDecision: Hashable, Sendable {
 extension RuleDecision {
   package enum Verdict: Hashable, Sendable {
     case allowed, denied
-    /// No statement allowed the request, and the last statement failed to evaluate.
+    /// No statement allowed the request, and evaluating the last statement failed.
     case failed
   }
 
@@ -51,9 +51,9 @@ extension RuleDecision {
     package var line: Int
     /// The source of the statement, on one line; empty if unknown.
     package var text: String
-    /// Whether the condition was true; `nil` if it failed to evaluate.
+    /// Whether the condition was true; `nil` if evaluating it failed.
     package var isTrue: Bool?
-    /// The reason why the condition failed to evaluate.
+    /// The reason why evaluating the condition failed.
     package var message: String
     package var values: [SeenValue]
 
@@ -66,12 +66,12 @@ extension RuleDecision {
     }
   }
 
-  /// A part of a condition, and the value that this part had.
+  /// A part of a condition, and the value to which it evaluated.
   package struct SeenValue: Hashable, Sendable {
     package var expression: String
     /// The value as a literal, or the reason why there is no value.
     package var value: String
-    /// Whether there is no value, because evaluating the part failed.
+    /// Whether evaluating the part failed, so that there is no value.
     package var isFailure: Bool
 
     package init(_ expression: String, _ value: String, isFailure: Bool = false) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// The reason for a snapshot. To add a cause, add a case, its texts, and the code that raises it.
+/// The reason for a snapshot. To add a cause, add a case, its texts, and the code that reports it.
 package enum SnapshotCause: Hashable, Sendable {
   /// The first snapshot of a listener.
   case listenerAdded
@@ -10,12 +10,12 @@ package enum SnapshotCause: Hashable, Sendable {
   case rejected(BatchID, RPCStatus)
   /// The user canceled a write before it was sent.
   case cancelled(BatchID)
-  /// The backend sent changes, which are consistent as of this version.
+  /// The backend sent changes that are consistent as of this version.
   case server(SnapshotVersion)
   case networkDisabled
   /// The backend cannot be reached.
   case offline
-  /// The client looked up a document that the backend no longer listed in the result.
+  /// The client had cached a document that the backend did not list in the result, and looked it up.
   case limboResolved(DocumentKey)
   /// The backend's document count differed from the cache's count.
   case existenceFilter
@@ -38,10 +38,10 @@ extension SnapshotCause {
 extension SnapshotCause {
   /// The texts that describe a cause.
   package struct Words: Hashable, Sendable {
-    /// The machine-readable name, in one word.
+    /// The machine-readable name, without spaces.
     package let name: String
     package let description: String
-    /// The text for a row of the feed; `nil` if other rows already show the cause.
+    /// The text for a row in the dashboard's feed of events; `nil` if other rows already show the cause.
     package let news: String?
 
     init(_ name: String, _ description: String, news: String? = nil) {
@@ -83,7 +83,7 @@ extension SnapshotCause {
   /// The maximum number of causes in a merged snapshot. If there are more, only the newest ones are kept.
   private static let limit = 16
 
-  /// The causes of both lists, in order and without duplicates; at most sixteen.
+  /// The causes in both lists, in order and without duplicates; at most sixteen, of which the newest are kept.
   package static func merging(_ earlier: [SnapshotCause], _ later: [SnapshotCause]) -> [SnapshotCause] {
     let merged = earlier.filter { !later.contains($0) } + later
     return Array(merged.suffix(limit))

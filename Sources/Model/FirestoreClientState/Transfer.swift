@@ -7,13 +7,13 @@ package enum TransferRequest: Hashable, Sendable {
   /// Exports the collections and documents at these paths, including everything below them. If `nil`, exports the whole
   /// database.
   case export([ResourcePath]?, file: String, replaces: Bool = false)
-  /// Imports a file. If a collection is given, its plain documents become documents of this collection. If not, each
-  /// document in the file contains its path.
+  /// Imports a file. If a collection is given, documents in the file without a path are added to this collection. If
+  /// not, each document in the file must contain its path.
   case importing(file: String, into: ResourcePath?)
-  /// Writes a bundle, which clients can load into their caches without contacting the server.
+  /// Writes a Firestore bundle, which clients can load into their caches without contacting the server.
   case bundle(BundleContents, file: String, replaces: Bool = false)
-  /// Writes the server's versions of cached documents: one document, everything below a collection, or the whole cache.
-  /// The file's name determines whether the result is a bundle or an export file that can be imported.
+  /// Writes the server's versions of cached documents: of one document, of everything in and below a collection, or of
+  /// the whole cache. The file name determines the format: a bundle, or an export file that can be imported.
   case freezing(ResourcePath?, file: String, replaces: Bool = false)
 
   package var file: String {
@@ -22,8 +22,8 @@ package enum TransferRequest: Hashable, Sendable {
     }
   }
 
-  /// The same request with permission to replace the file. `nil` if the request already has this permission, or if it
-  /// only reads the file.
+  /// The same request, with permission to replace an existing file. `nil` if the request already has this permission,
+  /// or if it only reads a file.
   package var replacing: TransferRequest? {
     switch self {
     case .export(let paths, let file, false): .export(paths, file: file, replaces: true)
@@ -36,10 +36,10 @@ package enum TransferRequest: Hashable, Sendable {
   package var isImport: Bool { if case .importing = self { true } else { false } }
 }
 
-/// The documents of a bundle.
+/// The documents that a bundle contains.
 package enum BundleContents: Hashable, Sendable {
   case documents([DocumentKey])
-  /// The result of a query. Clients find the query by this name.
+  /// The result of a query. Clients look up the query by this name.
   case result(Query, name: String)
 }
 
@@ -50,7 +50,7 @@ package struct TransferState: Hashable, Sendable {
   /// The number of rejected documents.
   package var refused: Int
   package var perSecond: Int
-  /// The fraction that is finished, from 0 to 1, and the estimated number of seconds left; `nil` if unknown.
+  /// The completed fraction, from 0 to 1, and the estimated number of remaining seconds; `nil` if unknown.
   package var fraction: Double?
   package var secondsLeft: Int?
 
@@ -71,7 +71,7 @@ package struct TransferState: Hashable, Sendable {
 package struct TransferSummary: Hashable, Sendable {
   package enum End: Hashable, Sendable {
     case complete, cancelled
-    /// The transfer failed before its end; the text is the reason.
+    /// The transfer failed before it was complete. The text contains the reason.
     case failed(String)
   }
 
@@ -79,11 +79,11 @@ package struct TransferSummary: Hashable, Sendable {
   package var end: End
   package var documents: Int
   package var elapsed: Duration
-  /// Descriptions of the first rejected documents, each with its line and the reason. Also contains the count of all
+  /// Descriptions of the first rejected documents, each with its line and the reason. Also states the number of all
   /// rejected documents.
   package var refused: [String]
   package var refusedCount: Int
-  /// Further notes, such as the file with rejected documents, the position from which this transfer resumed, and the
+  /// Further notes: the file with the rejected documents, the position from which this transfer resumed, or the
   /// position from which the next one can resume.
   package var notes: [String]
 

@@ -46,7 +46,7 @@ package enum Base64 {
   }
 
   /// Decodes Base64 text in the URL-safe alphabet (RFC 4648 §5), with or without padding.
-  /// - Returns: `nil` if `decode` would return `nil` for the text in the standard alphabet.
+  /// - Returns: `nil` under the same conditions as `decode`, except that padding may be missing.
   package static func decodeURL(_ text: String) -> [UInt8]? {
     var characters = text.utf8.map { character -> UInt8 in
       switch character {

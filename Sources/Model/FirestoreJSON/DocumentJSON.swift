@@ -16,8 +16,8 @@ package import FirestoreModel
 ///     {"$serverTimestamp": true}   {"$increment": 1}   {"$minimum": 1}   {"$maximum": 1}
 ///     {"$arrayUnion": […]}         {"$arrayRemove": […]}
 package enum DocumentJSON {
-  /// The fields on several lines, indented by two spaces, in the UTF-8 order of names. Each `$` object is written on
-  /// one line.
+  /// The fields on several lines, indented by two spaces, and sorted by the UTF-8 bytes of their names. Each `$` object
+  /// is written on one line.
   /// - Parameter database: the database whose references are written as paths. Other references are written as full
   ///   names.
   package static func text(of fields: Fields, relativeTo database: DatabaseID? = nil) -> String {
@@ -42,9 +42,9 @@ package enum DocumentJSON {
     JSONSyntax(.object(ValueJSONWriter(database: database).members(fields))).lineText
   }
 
-  /// Reads an object as a document's fields. Transforms are returned separately. A map that contained only transforms
-  /// is omitted, as in the SDKs.
-  /// - Parameter database: the database for references that are paths.
+  /// Reads a JSON object as a document's fields. Transforms are returned separately. A map that contains only
+  /// transforms is omitted from the fields, as in the SDKs.
+  /// - Parameter database: the database to which references that are written as paths belong.
   /// - Throws: `JSONError` with the position and a description of the expected content.
   package static func parse(
     _ text: String, database: DatabaseID
@@ -64,13 +64,13 @@ package enum DocumentJSON {
     return (fields, reader.transforms)
   }
 
-  /// The exact value in the same JSON form. In contrast to the other functions, this one preserves the estimates of
-  /// pending server timestamps, minus zero, and timestamps and locations that Firestore rejects.
+  /// The JSON form that preserves the value exactly. In contrast to the other functions, this one preserves the
+  /// estimates of pending server timestamps, minus zero, and timestamps and locations that Firestore rejects.
   package static func exact(_ value: Value, relativeTo database: DatabaseID?) -> JSONSyntax {
     ValueJSONWriter(database: database, isExact: true).syntax(value)
   }
 
-  /// The exact fields of a document, as for `exact(_:relativeTo:)` of a value.
+  /// The JSON form that preserves the fields exactly; see `exact(_:relativeTo:)` for a value.
   package static func exact(_ fields: Fields, relativeTo database: DatabaseID?) -> JSONSyntax {
     JSONSyntax(.object(ValueJSONWriter(database: database, isExact: true).members(fields)))
   }
@@ -95,7 +95,7 @@ package enum DocumentJSON {
   }
 }
 
-/// The names of `$` objects.
+/// The names of the `$` objects.
 enum TypeName: String, CaseIterable {
   case timestamp = "$timestamp"
   case reference = "$ref"
@@ -173,7 +173,7 @@ struct ValueJSONWriter {
     return JSONSyntax(.object([JSONSyntax.Member("time", timestamp(value.localWriteTime))] + previous))
   }
 
-  /// The text of a reference: the path within `database`, or the full name, even if the full name looks like a path.
+  /// The text of a reference: the path if the reference is in `database`, and otherwise the full name.
   private func reference(_ database: DatabaseID, _ key: DocumentKey) -> String {
     database == self.database && Value(referenceName: key.path.text) == nil ? key.path.text : database.name(of: key)
   }

@@ -3,20 +3,20 @@ import FirestoreModel
 
 /// Parses JSON (RFC 8259) by recursive descent over UTF-8 bytes.
 struct JSONParser {
-  /// The maximum nesting depth. Documents have up to 20 levels, and `$` objects add a few.
+  /// The maximum nesting depth. Documents have up to 20 levels, and `$` objects add a few more.
   static let depthLimit = 100
 
   private let bytes: [UInt8]
   private let numbers: JSONSyntax.Numbers
-  /// Whether comments are allowed, and also a comma before a closing bracket.
+  /// Whether comments, and commas before closing brackets, are allowed.
   private let isCommented: Bool
-  /// The first comma before a closing bracket, as an error; `nil` if there is none.
+  /// The first comma before a closing bracket, as an error; `nil` if there is no such comma.
   private(set) var trailingComma: JSONError?
   private var position = 0
   private var line = 1
   /// The start of the current line.
   private var lineStart = 0
-  /// The number of UTF-8 continuation bytes in the current line, which do not count as columns.
+  /// The number of UTF-8 continuation bytes in the current line. They are not counted as columns.
   private var continuationBytes = 0
 
   init(_ text: String, _ numbers: JSONSyntax.Numbers = .exact, isCommented: Bool = false) {
@@ -76,11 +76,11 @@ struct JSONParser {
     return members
   }
 
-  /// The maximum number of members in an object for which each name is compared with all earlier names.
+  /// The largest object, by member count, for which each name is compared with all earlier names.
   private static let few = 16
 
-  /// Rejects duplicate names. Sorts long lists by bytes instead of hashing the names, because two names are duplicates
-  /// only if their bytes are equal.
+  /// Rejects duplicate names. In large objects, sorts the names by bytes instead of hashing them, because two names are
+  /// duplicates only if their bytes are equal.
   private func refuseDuplicates(
     _ members: [JSONSyntax.Member], _ places: [(line: Int, column: Int)]
   ) throws(JSONError) {
@@ -200,7 +200,7 @@ struct JSONParser {
     throw error("Expected a closing quote, found the end of the text.")
   }
 
-  /// Skips the unescaped bytes of a string.
+  /// Skips the bytes of a string that are not escaped.
   /// - Returns: the position of the first skipped byte.
   private mutating func takePlain() -> Int {
     let start = position
@@ -240,8 +240,8 @@ struct JSONParser {
     }
   }
 
-  /// The UTF-8 bytes for an escape `\uXXXX`, or for two escapes that form a surrogate pair. The caller has already read
-  /// the first `\u`.
+  /// The UTF-8 bytes that an escape `\uXXXX` represents, or that two escapes forming a surrogate pair represent. The
+  /// caller has already read the first `\u`.
   private mutating func escapedScalar(at here: JSONError) throws(JSONError) -> String.UTF8View {
     func unpaired() -> JSONError {
       JSONError(
@@ -298,7 +298,7 @@ struct JSONParser {
     return true
   }
 
-  /// Accepts a closing bracket after a comma if comments are allowed.
+  /// Skips a closing bracket that follows a comma, if comments are allowed.
   private mutating func takeAfterComma(_ bracket: UInt8) -> Bool {
     guard isCommented, current == bracket else { return false }
     let sign = bracket == UInt8(ascii: "}") ? "}" : "]"
@@ -306,8 +306,8 @@ struct JSONParser {
     return take(bracket)
   }
 
-  /// Skips whitespace and, where they are allowed, comments. A line ends with a line feed, which a carriage return may
-  /// precede.
+  /// Skips whitespace, and comments if they are allowed. A line ends with a line feed or with a carriage return and a
+  /// line feed.
   private mutating func skipWhitespace() {
     while let byte = current {
       switch byte {
@@ -326,7 +326,8 @@ struct JSONParser {
     continuationBytes = 0
   }
 
-  /// - Returns: whether a complete comment was skipped. If not, the position is unchanged.
+  /// Skips a comment.
+  /// - Returns: whether there was a complete comment. If not, the position is unchanged.
   private mutating func skipComment() -> Bool {
     let rest = bytes[(position + 1)...]
     guard let second = rest.first else { return false }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A parsed JSON value. It preserves the order of members, the position of each value, and whether numbers are
-/// integers.
+/// A parsed JSON value that preserves the order of members, the position of each value, and the difference between
+/// integers and other numbers.
 package struct JSONSyntax: Sendable {
   package enum Kind: Sendable {
     case null
@@ -26,7 +26,7 @@ package struct JSONSyntax: Sendable {
   }
 
   package var kind: Kind
-  /// The first line of the value; 0 if the value was not parsed from a text.
+  /// The line where the value begins; 0 if the value was not parsed from a text.
   package var line: Int
   package var column: Int
 
@@ -36,11 +36,11 @@ package struct JSONSyntax: Sendable {
     self.column = column
   }
 
-  /// Determines how integers beyond 64 bits and minus zero are parsed.
+  /// Determines how minus zero, and integers that exceed 64 bits, are parsed.
   package enum Numbers: Sendable {
-    /// Integers beyond 64 bits are rejected, and `-0` is the integer zero.
+    /// Integers that exceed 64 bits are rejected, and `-0` is the integer zero.
     case exact
-    /// Integers beyond 64 bits and minus zero become doubles, as in JavaScript.
+    /// Integers that exceed 64 bits, and minus zero, become doubles, as in JavaScript.
     case ofAnySize
   }
 
@@ -52,15 +52,15 @@ package struct JSONSyntax: Sendable {
 
   /// Parses a configuration file: JSON that may contain comments (`//`, `/* */`), commas before closing brackets, and a
   /// byte order mark at the start.
-  /// - Returns: the value. Also, as an error, the first comma before a closing bracket, because some readers reject
-  ///   such commas.
+  /// - Returns: the value, and an error that describes the first comma before a closing bracket, if there is one. Some
+  ///   readers reject such commas.
   package static func commented(_ text: String) throws(JSONError) -> (value: JSONSyntax, trailingComma: JSONError?) {
     var parser = JSONParser(text, isCommented: true)
     let value = try parser.document()
     return (value, parser.trailingComma)
   }
 
-  /// An error at this value's position.
+  /// Creates an error at this value's position.
   package func error(_ reason: String) -> JSONError { JSONError(line: line, column: column, reason: reason) }
 
   /// The kind of the value, with an article, for messages about an unexpected value.
@@ -92,8 +92,7 @@ extension JSONSyntax {
   }
 
   /// The value on several lines, indented by two spaces per level.
-  /// - Parameter isCompact: selects the objects and arrays that are written on one line. Empty ones are always written
-  ///   on one line.
+  /// - Parameter isCompact: returns whether an object or array is written on one line. Empty ones always are.
   package func prettyText(isCompact: (JSONSyntax) -> Bool = { _ in false }) -> String {
     var text = ""
     writePretty(to: &text, indent: "", isCompact: isCompact)
@@ -171,7 +170,7 @@ extension JSONSyntax {
   }
 }
 
-/// An error at a position: the text is not valid JSON, or the JSON has unexpected content.
+/// An error at a position: either the text is not valid JSON, or the JSON has unexpected content.
 package struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The line number, from 1.
   package var line: Int

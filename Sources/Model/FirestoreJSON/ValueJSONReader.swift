@@ -3,7 +3,7 @@ import FirestoreModel
 
 /// Converts JSON to Firestore values, and collects the transforms among the fields.
 struct ValueJSONReader {
-  /// The database for references that are paths.
+  /// The database to which references that are written as paths belong.
   let database: DatabaseID
   let isExact: Bool
   private(set) var transforms: [FieldTransform] = []
@@ -15,7 +15,7 @@ struct ValueJSONReader {
 
   // MARK: Fields
 
-  /// The members as fields. Transforms, at any depth of nested maps, are added to `transforms` instead.
+  /// Converts JSON members to fields. Transforms, at any depth of nested maps, are added to `transforms` instead.
   mutating func fields(_ members: [JSONSyntax.Member], at parent: FieldPath?) throws(JSONError) -> Fields {
     var entries: [Fields.Entry] = []
     for member in members {
@@ -215,7 +215,7 @@ struct ValueJSONReader {
     return values
   }
 
-  /// Reads a number as a double. Also accepts an integer literal, because only doubles are valid in this position.
+  /// Reads a number as a double. Integer literals are also accepted, because only doubles are valid in this position.
   private func coordinate(_ syntax: JSONSyntax) throws(JSONError) -> Double? {
     switch try value(syntax) {
     case .integer(let value): Double(value)

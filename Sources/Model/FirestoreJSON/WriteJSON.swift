@@ -21,7 +21,7 @@ package enum WriteJSON {
   }
 
   /// Reads mutations from a JSON text.
-  /// - Parameter database: the database for references that are paths.
+  /// - Parameter database: the database to which references that are written as paths belong.
   /// - Throws: `JSONError` with the position and a description of the expected content. Also throws if the text
   ///   contains no writes.
   package static func parse(_ text: String, database: DatabaseID) throws(JSONError) -> [Mutation] {
@@ -209,7 +209,7 @@ package enum WriteJSON {
 }
 
 extension JSONSyntax {
-  /// Whether the value is a `$` object whose content is short because of its type.
+  /// Whether the value is a `$` object of a type whose content is always short.
   var isTypeObject: Bool {
     guard case .object(let members) = kind, members.count == 1 else { return false }
     return TypeName(rawValue: members[0].name).map { $0 != .map } ?? false

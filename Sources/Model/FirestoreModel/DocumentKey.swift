@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The path of a document within its database. Keys are ordered like `__name__`.
+/// The path of a document within its database. Keys have the same order as `__name__`.
 package struct DocumentKey: Hashable, Comparable, Sendable {
   package let path: ResourcePath
 
   /// Creates the key for a path.
-  /// - Returns: `nil` unless `path` has an even, positive number of segments.
+  /// - Returns: `nil` if `path` does not have an even, positive number of segments.
   package init?(_ path: ResourcePath) {
     guard path.isDocument else { return nil }
     self.path = path
@@ -66,16 +66,16 @@ package struct DatabaseID: Hashable, Sendable {
   }
 }
 
-/// The form that document names have in messages: either full names within one database, or only paths.
+/// The form of document names in messages: full names in one database, or only paths.
 package struct DocumentNames: Sendable {
-  /// Uses only paths, as a cache stores them.
+  /// The form without a database: only paths, as in a cache.
   package static let relative = DocumentNames(prefix: "")
 
   private let prefix: [UInt8]
 
   private init(prefix: String) { self.prefix = [UInt8](prefix.utf8) }
 
-  /// Uses the full names of one database, `projects/P/databases/D/documents/…`.
+  /// The form with full names in one database: `projects/P/databases/D/documents/…`.
   package init(_ database: DatabaseID) { self.init(prefix: database.documentsName + "/") }
 
   /// The key for a name in this form.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The path of a field, possibly inside maps. The segments are ordered from the outermost map inward.
+/// The path of a field, which may be inside maps. The segments are ordered from the outermost map inward.
 package struct FieldPath: Sendable {
   package let segments: [String]
 
@@ -21,7 +21,7 @@ package struct FieldPath: Sendable {
   package func appending(_ segment: String) -> FieldPath { FieldPath(segments: segments + [segment]) }
   package var parent: FieldPath? { segments.count > 1 ? FieldPath(segments: Array(segments.dropLast())) : nil }
 
-  /// Whether this path is `other` or contains it.
+  /// Whether this path is equal to `other` or contains it.
   package func isPrefix(of other: FieldPath) -> Bool {
     segments.count <= other.segments.count && zip(segments, other.segments).allSatisfy { $0.equalsUTF8($1) }
   }
@@ -36,8 +36,8 @@ extension FieldPath: Hashable, Comparable {
     for segment in segments { segment.hashUTF8(into: &hasher) }
   }
 
-  /// The hash of the path, for use in dictionaries. Does not use the standard hasher, which takes longer than the rest
-  /// of a lookup.
+  /// The hash of the path for dictionaries. Does not use the standard hasher, because the standard hasher takes longer
+  /// than the rest of a lookup.
   package func _rawHashValue(seed: Int) -> Int {
     var hash = seed
     for segment in segments { hash = segment.withUTF8Bytes { ByteHash.of(UnsafeRawBufferPointer($0), seed: hash) } }
@@ -59,8 +59,8 @@ extension FieldPath {
 
   /// Parses dotted text that a user entered. A segment that contains a dot, a back-quote or one of `~*/[]` needs
   /// back-quotes. Within back-quotes, a backslash escapes a back-quote or a backslash.
-  /// - Throws: an error for an empty path or segment, an unquoted `~*/[]`, wrong quoting, or a path or name that is too
-  ///   long. Also for a reserved name (`__x__`), except if the whole path is `__name__`.
+  /// - Throws: an error for an empty path or segment, one of `~*/[]` outside of back-quotes, invalid quoting, or a path
+  ///   or name that is too long. Also for a reserved name (`__x__`), unless the whole path is `__name__`.
   package init(validating text: String) throws(ModelError) {
     self = try Self.parse(text) { segment in
       segment.utf8.contains(where: "~*/[]".utf8.contains)
@@ -68,21 +68,21 @@ extension FieldPath {
     }
   }
 
-  /// Parses text from the wire by the backend's rules. These rules are stricter: an unquoted segment consists of ASCII
-  /// letters, digits and underscores, and does not start with a digit.
+  /// Parses text in a message, with the backend's rules. These rules are stricter: an unquoted segment consists of
+  /// ASCII letters, digits and underscores, and does not start with a digit.
   package init(wireText text: String) throws(ModelError) {
     self = try Self.parse(text) { segment in
       segment.isPlainName ? nil : "\"\(segment)\" is neither a plain name ([A-Za-z_][A-Za-z0-9_]*) nor in back-quotes."
     }
   }
 
-  /// Parses text that `canonicalText` produced, such as stored text. Does not check the names.
+  /// Parses text that `canonicalText` returned, such as stored text. Does not check the names.
   /// - Throws: an error only if the quoting is invalid or a segment is empty.
   package init(canonicalText text: String) throws(ModelError) {
     self.init(segments: text.isPlainName ? [text] : try Self.split(text) { _ in nil })
   }
 
-  /// The path as dotted text, with back-quotes where necessary. This is the wire format of field paths.
+  /// The path as dotted text, with back-quotes where necessary. Messages contain field paths in this form.
   package var canonicalText: String {
     if segments.count == 1, first.isPlainName { return first }
     return segments.map { segment in
@@ -97,7 +97,7 @@ extension FieldPath {
     .joined(separator: ".")
   }
 
-  /// The reason why the path cannot name a field in a write or a query; `nil` if it can.
+  /// The reason why the path cannot identify a field in a write or a query; `nil` if it can.
   package var objection: String? {
     if isDocumentID { return nil }
     var total = segments.count - 1
@@ -166,7 +166,7 @@ extension FieldPath {
 }
 
 extension String {
-  /// Whether the name needs no back-quotes, which means that it matches `[A-Za-z_][A-Za-z0-9_]*`.
+  /// Whether the name needs no back-quotes because it matches `[A-Za-z_][A-Za-z0-9_]*`.
   fileprivate var isPlainName: Bool {
     withUTF8Bytes { bytes in
       guard let first = bytes.first, !(48...57).contains(first) else { return false }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Hashes bytes for a hash table by multiplying and folding eight bytes at a time. This is several times faster than
-/// the standard hasher. Each process has a random seed, so that an attacker cannot choose keys that collide.
+/// Hashes bytes for a hash table, eight bytes at a time, by multiplication. This is several times faster than the
+/// standard hasher. Each process has a random seed, so that an attacker cannot choose keys that collide.
 enum ByteHash {
   private static let seed = UInt64.random(in: .min ... .max)
   private static let multiplier: UInt64 = 0x9e37_79b9_7f4a_7c15
@@ -24,10 +24,10 @@ enum ByteHash {
     return mixed(state ^ tail, factor)
   }
 
-  /// Hashes bytes for a table that has its own seed.
+  /// Hashes bytes for a table that has a separate seed.
   static func of(_ bytes: UnsafeRawBufferPointer, seed: Int) -> Int { of(of(bytes), seed: seed) }
 
-  /// Computes the hash for a table that has its own seed from the hash of the bytes.
+  /// Computes the hash for a table that has a separate seed, from the seedless hash of the bytes.
   static func of(_ hash: UInt64, seed: Int) -> Int {
     Int(truncatingIfNeeded: mixed(hash ^ UInt64(truncatingIfNeeded: seed), factor(self.seed)))
   }
@@ -42,7 +42,8 @@ enum ByteHash {
   }
 }
 
-/// The MD5 digest (RFC 1321), as the two little-endian numbers that bloom filters use. Must not be used for security.
+/// The MD5 digest (RFC 1321), as the two little-endian numbers that bloom filters use. It must not be used for
+/// security.
 package struct MD5 {
   package let low: UInt64
   package let high: UInt64
@@ -61,8 +62,8 @@ package struct MD5 {
     high = UInt64(state.2) | UInt64(state.3) << 32
   }
 
-  /// Adds one block to the state.
-  /// - Parameter block: the offset of the block, which has 64 bytes.
+  /// Adds one block of 64 bytes to the state.
+  /// - Parameter block: the offset of the block.
   private static func absorb(
     _ bytes: UnsafeRawBufferPointer, at block: Int, into state: inout (UInt32, UInt32, UInt32, UInt32)
   ) {
@@ -85,7 +86,7 @@ package struct MD5 {
     state = (state.0 &+ a, state.1 &+ b, state.2 &+ c, state.3 &+ d)
   }
 
-  /// The bit shifts. Each of the four rounds of sixteen steps uses four of them.
+  /// The bit shifts. Each of the four rounds, which have sixteen steps, uses four of them.
   private static let shifts: [UInt32] = [7, 12, 17, 22, 5, 9, 14, 20, 4, 11, 16, 23, 6, 10, 15, 21]
 
   /// The constants `floor(2^32 * abs(sin(i + 1)))` for the 64 steps.

@@ -12,8 +12,8 @@ package enum StatusCode: Int, Sendable, CaseIterable {
 package struct RPCStatus: Error, Hashable, Sendable, CustomStringConvertible {
   package var code: StatusCode
   package var message: String
-  /// `true` if the peer does not speak the protocol, for example because another kind of server uses the port; `nil` if
-  /// the peer may speak it.
+  /// `true` if the peer does not use the protocol, for example because another kind of server uses the port; `nil` if
+  /// it may use the protocol.
   package var isForeign: Bool?
 
   package init(_ code: StatusCode, _ message: String, isForeign: Bool? = nil) {
@@ -26,7 +26,7 @@ package struct RPCStatus: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension StatusCode {
-  /// The name as in the documentation, such as `permission-denied`.
+  /// The name that the documentation uses, such as `permission-denied`.
   package var name: String {
     switch self {
     case .ok: "ok"
@@ -49,8 +49,8 @@ extension StatusCode {
     }
   }
 
-  /// Whether the same write can never succeed, however often it is repeated (SDK: Datastore.IsPermanentWriteError).
-  /// Aborted writes are retried.
+  /// Whether a write that fails with this code can never succeed, however often it is repeated (SDK:
+  /// Datastore.IsPermanentWriteError). Aborted writes are retried.
   package var isPermanentForWrites: Bool {
     switch self {
     case .invalidArgument, .notFound, .alreadyExists, .permissionDenied, .failedPrecondition, .outOfRange,
@@ -62,7 +62,7 @@ extension StatusCode {
 }
 
 /// The error for a text or value that is not a valid Firestore path, field, value or write. The code is
-/// `invalid-argument` for user input, and `data-loss` for unreadable stored bytes.
+/// `invalid-argument` for user input, and `data-loss` for stored bytes that cannot be read.
 package struct ModelError: Error, Hashable, Sendable, CustomStringConvertible {
   package var code: StatusCode
   package var message: String

@@ -9,7 +9,7 @@
 package struct ResourcePath: Sendable {
   /// The segments joined by slashes; empty for the root.
   package let text: String
-  /// The hash of the text. Dictionaries of paths need the hash for each lookup and whenever they grow. Comparing hashes
+  /// The hash of the text, which dictionaries of paths need for each lookup and whenever they grow. Comparing hashes
   /// also detects most unequal paths without reading their texts, which are usually not in the CPU cache.
   private let textHash: UInt64
 
@@ -35,15 +35,16 @@ package struct ResourcePath: Sendable {
 
   package var isRoot: Bool { text.isEmpty }
 
-  /// The segments. The text is split by bytes, so that a combining character after a slash does not hide the slash.
+  /// The segments. The text is split at bytes and not at characters. Otherwise, a combining character after a slash
+  /// would hide the slash.
   package var segments: [Substring] {
     if text.isEmpty { return [] }
     return text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map { Substring($0) }
   }
 
   /// Finds the ends of the segments, as offsets in UTF-8 bytes. Each segment begins one byte after the end of the
-  /// previous one.
-  /// - Parameter ends: receives the ends; its previous content is discarded.
+  /// previous segment.
+  /// - Parameter ends: receives the ends. Its previous content is discarded.
   package func findSegments(_ ends: inout [Int]) {
     ends.removeAll(keepingCapacity: true)
     if text.isEmpty { return }
@@ -102,7 +103,7 @@ package struct ResourcePath: Sendable {
     ResourcePath(isRoot ? segment : text + "/" + segment)
   }
 
-  /// Whether this path is `other` or an ancestor of it.
+  /// Whether this path is equal to `other` or is an ancestor of it.
   package func isPrefix(of other: ResourcePath) -> Bool {
     if isRoot { return true }
     return text.withUTF8Bytes { own in
@@ -125,8 +126,7 @@ package struct ResourcePath: Sendable {
     }
   }
 
-  /// Whether the path names a document that is directly inside a collection with this id. The collection may be at any
-  /// depth.
+  /// Whether the path is that of a document directly inside a collection with this id, at any depth.
   package func isInCollection(withID id: String) -> Bool {
     text.withUTF8Bytes { bytes in
       guard let end = bytes.lastIndex(of: UInt8(ascii: "/")) else { return false }
@@ -145,8 +145,8 @@ extension ResourcePath: Hashable {
 
   package func hash(into hasher: inout Hasher) { hasher.combine(textHash) }
 
-  /// The hash of the path, for use in dictionaries. Does not use the standard hasher, which takes longer than the rest
-  /// of a lookup.
+  /// The hash of the path for dictionaries. Does not use the standard hasher, because the standard hasher takes longer
+  /// than the rest of a lookup.
   package func _rawHashValue(seed: Int) -> Int { ByteHash.of(textHash, seed: seed) }
 }
 
@@ -154,8 +154,8 @@ extension ResourcePath: CustomStringConvertible {
   package var description: String { text }
 }
 
-/// The order of numeric ids (`__id7__`) among the segments of paths. In document names, they are always ordered by
-/// number. In reference *values*, the server also orders them by number, but the client SDKs compare them as text.
+/// The order of numeric ids (`__id7__`) among path segments. In document names, they are always ordered by number. In
+/// reference *values*, the server also orders them by number, but the client SDKs compare them as text.
 package enum NumericIDOrder: Sendable {
   /// Numeric ids come before all other ids and are ordered by number.
   case byNumber
@@ -170,7 +170,7 @@ extension ResourcePath: Comparable {
   /// by their UTF-8 bytes. If one path is a prefix of the other, the prefix comes first.
   package func compare(_ other: ResourcePath) -> Ordering { compare(other, .byNumber) }
 
-  /// Compares segment by segment, and orders numeric ids in the requested way.
+  /// Compares segment by segment, with the given order of numeric ids.
   package func compare(_ other: ResourcePath, _ numericIDs: NumericIDOrder) -> Ordering {
     text.withUTF8Bytes { left in
       other.text.withUTF8Bytes { right in Self.compare(left, right, numericIDs) }
@@ -217,14 +217,15 @@ extension ResourcePath: Comparable {
 }
 
 extension StringProtocol {
-  /// Whether the name has the form `__…__`, with text in between. Firestore reserves such names.
+  /// Whether the name has the form `__…__`, with text between the underscores. Firestore reserves such names.
   @inlinable package var isReservedName: Bool {
     utf8.count > 4 && utf8.starts(with: "__".utf8) && utf8.suffix(2).elementsEqual("__".utf8)
   }
 }
 
 extension String {
-  /// Whether this is a numeric document id, `__id<int64>__`. Such an id is valid although its form is reserved.
+  /// Whether this is a numeric document id, `__id<int64>__`. Such an id is valid although it has the form of a reserved
+  /// name.
   package var isNumericID: Bool { withUTF8Bytes { ResourcePath.numericID($0) != nil } }
 }
 
@@ -236,7 +237,7 @@ extension ResourcePath {
   /// The maximum nesting of collections (PROTOCOL §3.10).
   package static let collectionDepthLimit = 100
 
-  /// Reads and checks external text.
+  /// Creates a path from external text, and checks it.
   /// - Throws: an error with the path and the reason. The following are invalid: empty text, a slash at the start or
   ///   end, an empty segment, `.` and `..`, a reserved id (`__x__`, except numeric document ids), and a path or id that
   ///   is too long.
@@ -277,7 +278,7 @@ extension ResourcePath {
 }
 
 extension DocumentKey {
-  /// Reads and checks external text.
+  /// Creates a key from external text, and checks it.
   /// - Throws: `invalid-argument`, with the path, if the text is not a document path.
   package init(validating text: String) throws(ModelError) {
     let path = try ResourcePath(validating: text)

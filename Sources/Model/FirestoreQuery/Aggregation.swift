@@ -18,11 +18,11 @@ package struct Aggregation: Hashable, Sendable {
   }
 }
 
-/// Computes aggregations over a query's documents by the backend's rules (PROTOCOL §3.9). A document is included only
-/// if it has every field that is summed or averaged. Before the backend applies the limit, it orders the query by these
-/// fields. The exception is a query with cursors, because cursors refer to the query's own orderings.
+/// Computes aggregations over a query's documents with the backend's rules (PROTOCOL §3.9). A document is included only
+/// if it has every field that is summed or averaged. The backend also orders the query by these fields before it
+/// applies the limit. A query with cursors is an exception, because its cursors refer to the query's own orderings.
 package struct DocumentAggregation: Sendable {
-  /// The query whose documents `values` needs. It may differ from the original query.
+  /// The query whose documents must be passed to `values`. It may differ from the original query.
   package let query: Query
   private let aggregations: [Aggregation]
   private let paths: [FieldPath]
@@ -46,7 +46,8 @@ package struct DocumentAggregation: Sendable {
     self.query = query
   }
 
-  /// Selects the documents to include. The parameter contains the query's documents, in the query's order.
+  /// Selects the documents to include.
+  /// - Parameter documents: the query's documents, in the query's order.
   package func counted(of documents: [Document]) -> ArraySlice<Document> {
     let counted = paths.isEmpty ? documents : documents.filter { document in paths.allSatisfy { document[$0] != nil } }
     guard let limit else { return counted[...] }
@@ -60,8 +61,8 @@ package struct DocumentAggregation: Sendable {
 }
 
 extension Query {
-  /// Adds orderings by the paths, before the ordering by id. For limit-to-last, the added orderings are descending,
-  /// because the backend reverses the query.
+  /// Inserts orderings by the paths before the ordering by id. For limit-to-last, the inserted orderings are
+  /// descending, because the backend reverses the query.
   fileprivate mutating func implyOrder(by paths: [FieldPath]) {
     var orderings = orderBy
     for path in paths where !orderings.contains(where: { $0.path == path }) {
@@ -92,7 +93,7 @@ extension Aggregation {
   }
 }
 
-/// Computes aggregations over a sequence of documents, without storing the documents.
+/// Computes aggregations over a sequence of documents. Does not store the documents.
 package struct AggregationFigures {
   private let aliases: [String]
   private let paths: [FieldPath]
@@ -117,8 +118,8 @@ package struct AggregationFigures {
 }
 
 extension Target {
-  /// A copy of the target that includes the orderings implied by sums and averages. They are ascending, by the summed
-  /// and averaged fields, and come before `__name__`. These orderings determine which documents are within the limit
+  /// A copy of the target with the orderings that sums and averages imply. These are ascending orderings by the summed
+  /// and averaged fields, before the ordering by `__name__`. They determine which documents are within the limit
   /// (PROTOCOL §3.9).
   package func implyingOrder(of aggregations: [Aggregation]) -> Target {
     var target = self
@@ -133,7 +134,7 @@ extension Target {
 private struct Accumulator {
   let function: Aggregation.Function
   private var count: Int64 = 0
-  /// The sum of integers. This type is wide enough to add up as many 64-bit integers as fit into memory, so only the
+  /// The sum of the integers. It has enough bits to add as many 64-bit integers as fit into memory. Therefore only the
   /// conversion of the final result can overflow.
   private var integers: Int128 = 0
   private var doubles: Double?

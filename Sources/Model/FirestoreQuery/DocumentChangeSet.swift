@@ -5,7 +5,7 @@ package import FirestoreModel
 package struct DocumentChange: Equatable, Sendable {
   package enum Kind: Int, Hashable, Sendable {
     case removed, added, modified
-    /// Only the flag for pending writes changed.
+    /// Only the document's pending-writes flag changed.
     case metadata
   }
 
@@ -19,12 +19,13 @@ package struct DocumentChange: Equatable, Sendable {
   }
 }
 
-/// The difference between two snapshots, by document. If a document changes twice, the two changes are merged into one.
-/// This type is also used to merge unread snapshots (SDK: DocumentViewChangeSet).
+/// The differences between two snapshots, by document. If a document changes twice, the two changes are merged. This
+/// type is also used to merge unread snapshots (SDK: DocumentViewChangeSet).
 package struct DocumentChangeSet: Sendable {
-  /// The change, if there is only one, which is the usual case. A dictionary would cost more than all other work.
+  /// The change, if there is only one, as is usual. Using a dictionary in this case would take longer than all other
+  /// work.
   private var only: DocumentChange?
-  /// All changes, if there are several; otherwise empty.
+  /// All changes if there are several; otherwise empty.
   private var byKey: [DocumentKey: DocumentChange] = [:]
 
   package init() {}
@@ -63,15 +64,15 @@ package struct DocumentChangeSet: Sendable {
     }
   }
 
-  /// The changes in this order: removed, added, modified, metadata. Each kind is in query order.
+  /// The changes, ordered by kind: removed, added, modified, metadata. Each kind is in query order.
   package func changes(orderedBy query: Query) -> [DocumentChange] {
     count < 2 ? few : changes(orderedBy: query.orderBy)
   }
 
-  /// The changes, if there is at most one.
+  /// The changes, provided that there is at most one.
   private var few: [DocumentChange] { only.map { [$0] } ?? Array(byKey.values) }
 
-  /// The changes in this order: removed, added, modified, metadata. Each kind is sorted by `orderBy`.
+  /// The changes, ordered by kind: removed, added, modified, metadata. Each kind is sorted by `orderBy`.
   package func changes(orderedBy orderBy: [OrderBy]) -> [DocumentChange] {
     if count < 2 { return few }
     if let kind = byKey.first?.value.kind, byKey.allSatisfy({ $0.value.kind == kind }) {

@@ -4,10 +4,10 @@ import HashTreeCollections
 
 /// The documents of a view in query order.
 ///
-/// Copies of this value type share structure. A snapshot can therefore contain the set before and after a change, at a
-/// cost proportional to the change. Documents are stored in sorted chunks (`SortedDocuments`). If they are not ordered
-/// only by keys, a persistent hash tree also finds them by key. Finding, inserting or removing a document takes O(log
-/// n) comparisons and copies one chunk.
+/// Copies of this value type share memory. Therefore a snapshot can contain the sets before and after a change, at a
+/// cost proportional to the change. Documents are stored in sorted chunks (`SortedDocuments`). If the order does not
+/// depend only on keys, a persistent hash tree finds documents by key. Finding, inserting or removing a document takes
+/// O(log n) comparisons and copies one chunk.
 package struct DocumentSet: Sendable {
   private let orderBy: [OrderBy]
   /// Whether documents are ordered only by key. If so, they are found by key in the chunks, and `byKey` is empty.
@@ -30,7 +30,7 @@ package struct DocumentSet: Sendable {
 
   /// Creates a set of distinct documents.
   /// - Parameters:
-  ///   - documents: documents in any order, with distinct keys. An array with a unique reference is moved, not copied.
+  ///   - documents: documents in any order, with distinct keys. An array without other references is not copied.
   ///   - hints: the order hint for each document's id, if all documents are in one collection; empty if unknown.
   package init(comparing query: Query, distinct documents: consuming [Document], hints: [KeyHint] = []) {
     self.init(comparing: query)
@@ -41,8 +41,8 @@ package struct DocumentSet: Sendable {
     sorted = SortedDocuments(count: documents.count) { Self.take(order[$0], from: &documents) }
   }
 
-  /// Moves documents out of an array and leaves placeholders in their place. Copying a document instead would change
-  /// reference counts.
+  /// Removes documents from an array, and leaves placeholders in their positions. Copying the documents would instead
+  /// change reference counts.
   private static func take(_ places: ArraySlice<Int>, from documents: inout [Document]) -> [Document] {
     let nothing = Self.nothing
     return documents.withUnsafeMutableBufferPointer { documents in
@@ -77,26 +77,26 @@ package struct DocumentSet: Sendable {
   /// The document's position in query order. Takes O(log n) comparisons and O(number of chunks) additions.
   package func index(of key: DocumentKey) -> Int? { place(of: key).map { sorted.index(of: $0) } }
 
-  /// The location of a document in the set, or the location at which to insert it. Finding the location once is enough
-  /// to look the document up and then change it.
+  /// The location of a document in the set, or the location for inserting it. With a location, a document can be looked
+  /// up and then changed with a single search.
   package struct Location {
-    /// The document at this location; `nil` if no document has the key.
+    /// The document at this location; `nil` if the set contains no document with the key.
     package let document: Document?
-    /// The place within a set that is ordered only by keys; `nil` for other sets.
+    /// The place, if the set is ordered only by keys; `nil` for other sets.
     fileprivate let place: SortedDocuments.Place?
   }
 
-  /// Finds a document's location, which is valid until the set changes.
+  /// Finds a document's location. The location is valid until the set changes.
   package func location(of key: DocumentKey) -> Location {
     guard isOrderedByKey else { return Location(document: byKey[key], place: nil) }
     let place = position(of: key)
     return Location(document: sorted[place].flatMap { $0.key == key ? $0 : nil }, place: place)
   }
 
-  /// Adds a document. Replaces a document with the same key.
+  /// Adds a document, or replaces the document with the same key.
   package mutating func insert(_ document: Document) { insert(document, at: location(of: document.key)) }
 
-  /// Adds a document. Replaces a document with the same key.
+  /// Adds a document, or replaces the document with the same key.
   /// - Parameter location: the location that was found for the document's key.
   package mutating func insert(_ document: Document, at location: Location) {
     if let place = location.place {
@@ -117,8 +117,8 @@ package struct DocumentSet: Sendable {
   }
 
   /// Adds many new documents. Finds the places of all of them in one pass.
-  /// - Returns: the added documents in query order. `nil`, without any change, if one of them was already present or if
-  ///   the set was empty.
+  /// - Returns: the added documents in query order. If one of them was already present or the set was empty, returns
+  ///   `nil` and changes nothing.
   package mutating func insertAbsent(_ documents: [Document]) -> [Document]? {
     if !isOrderedByKey, documents.contains(where: { byKey[$0.key] != nil }) { return nil }
     let ordered = orderBy.sorted(documents)
@@ -148,7 +148,7 @@ package struct DocumentSet: Sendable {
     return sorted.remove(place)
   }
 
-  /// The place of the document that has this key; `nil` if there is none.
+  /// The place of the document with this key; `nil` if there is no such document.
   private func place(of key: DocumentKey) -> SortedDocuments.Place? {
     if !isOrderedByKey { return byKey[key].map { position(of: $0) } }
     let place = position(of: key)
@@ -157,13 +157,13 @@ package struct DocumentSet: Sendable {
 
   private func holds(_ key: DocumentKey, at place: SortedDocuments.Place) -> Bool { sorted[place]?.key == key }
 
-  /// The place of the document, or the place at which to insert it.
+  /// The place of the document, or the place for inserting it.
   private func position(of document: Document) -> SortedDocuments.Place {
     let key = SortKey(document, orderBy)
     return sorted.place { key.compare($0) == .ascending }
   }
 
-  /// The place of the document that has this key, or the place at which to insert it. For sets that are ordered only by
+  /// The place of the document with this key, or the place for inserting it. Only for sets that are ordered only by
   /// keys.
   private func position(of key: DocumentKey) -> SortedDocuments.Place {
     let before: Ordering = orderBy.last?.direction == .descending ? .descending : .ascending
@@ -186,7 +186,7 @@ extension DocumentSet: Sequence {
   package var documents: [Document] { Array(self) }
   package var keys: [DocumentKey] { keys { _ in true } }
 
-  /// The keys of the documents that show a local write, in query order.
+  /// The keys of the documents that include a local write, in query order.
   package var keysWithLocalMutations: [DocumentKey] {
     var keys: [DocumentKey] = []
     sorted.forEachChunk { chunk in
@@ -216,7 +216,7 @@ extension DocumentSet: Equatable {
   }
 }
 
-/// A set of document keys whose copies share structure, so that a snapshot can contain the old set at no extra cost.
+/// A set of document keys. Copies share memory, so that a snapshot can contain the old set at no extra cost.
 package struct DocumentKeySet: Sendable, Equatable {
   private var keys: TreeSet<DocumentKey>
 

@@ -2,10 +2,11 @@
 package import FirestoreModel
 
 extension [OrderBy] {
-  /// The documents, sorted in this order. The sort is stable.
+  /// Sorts the documents in this order. The sort is stable.
   ///
-  /// Small records are sorted in place of the documents, because moving a document changes several reference counts.
-  /// Each record contains the first bits of its document's sort value, so most comparisons only compare two numbers.
+  /// Instead of the documents, small records are sorted, because moving a document changes several reference counts.
+  /// Each record contains the first bits of its document's sort value, so that most comparisons compare only two
+  /// numbers.
   package func sorted(_ documents: some Sequence<Document>) -> [Document] {
     var sorted = [Document](documents)
     sort(&sorted)
@@ -17,7 +18,7 @@ extension [OrderBy] {
   ///   unknown.
   func order(of documents: [Document], _ hints: [KeyHint]) -> [Int] { places(of: documents, hints).map(\.index) }
 
-  /// Sorts documents in place. If the array has a unique reference, nothing is copied.
+  /// Sorts documents in place. If there is no other reference to the array, nothing is copied.
   func sort(_ documents: inout [Document]) {
     var places = places(of: documents)
     // Follows each cycle of the permutation and swaps every document to its place.
@@ -33,7 +34,7 @@ extension [OrderBy] {
     }
   }
 
-  /// The places of the documents, sorted in this order.
+  /// One `Place` for each document, sorted in this order.
   private func places(of documents: [Document], _ hints: [KeyHint] = []) -> [Place] {
     let fields = filter { !$0.path.isDocumentID }
     // `__name__` ends every complete list of orderings.
@@ -62,8 +63,8 @@ extension [OrderBy] {
     return places
   }
 
-  /// The unsorted places for an order by key. If all documents are in one collection and their ids are ordered by
-  /// bytes, the places contain hints, which are the first bytes of the ids.
+  /// Unsorted places for an order by key. If all documents are in one collection and their ids are ordered by bytes,
+  /// each place contains a hint, the first bytes of the id.
   private static func keyPlaces(_ documents: [Document], descending: Bool) -> [Place] {
     var places: [Place] = []
     places.reserveCapacity(documents.count)
@@ -85,21 +86,21 @@ extension [OrderBy] {
   }
 }
 
-/// The first bytes of a document's id, which give a hint of the document's position in its collection.
+/// The first bytes of a document's id. They are a hint for ordering the document within its collection.
 package struct KeyHint: Sendable {
   fileprivate let bytes: UInt64
 
-  /// - Returns: `nil` if the id could be numeric, because numeric ids are not ordered by their bytes.
+  /// - Returns: `nil` if the id may be numeric, because numeric ids are not ordered by their bytes.
   package init?(ofID id: UnsafeRawBufferPointer) {
     if id.count > 1, id[0] == UInt8(ascii: "_"), id[1] == UInt8(ascii: "_") { return nil }
     bytes = Place.firstBytes(id.assumingMemoryBound(to: UInt8.self))
   }
 }
 
-/// The index of a document, and a number that gives a hint of its position in the order.
+/// The index of a document, and a hint for its position in the order.
 private struct Place {
-  /// The hint. Of two documents, the one with the smaller hint comes first. If the hints are equal, a full comparison
-  /// is needed.
+  /// The hint. Of two documents, the one with the lower hint comes first. If the hints are equal, a full comparison is
+  /// needed.
   let hint: UInt64
   var index: Int
 
@@ -110,7 +111,7 @@ private struct Place {
 
   /// The order hint of a document's path, derived from its id.
   /// - Parameter collection: the path of the collection, with a trailing slash.
-  /// - Returns: `nil` if the path is not directly below the collection. Also `nil` if the id could be numeric, because
+  /// - Returns: `nil` if the path is not directly below the collection. Also `nil` if the id may be numeric, because
   ///   numeric ids are not ordered by their bytes.
   static func hint(ofPath path: UnsafeBufferPointer<UInt8>, below collection: UnsafeBufferPointer<UInt8>) -> UInt64? {
     guard path.count > collection.count else { return nil }
@@ -121,7 +122,7 @@ private struct Place {
     return firstBytes(id)
   }
 
-  /// The first bytes as a big-endian number, so that these numbers have the same order as the bytes.
+  /// The first bytes as a big-endian number. These numbers have the same order as the bytes.
   static func firstBytes(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt64 {
     var result: UInt64 = 0
     for index in 0..<8 { result = result << 8 | (index < bytes.count ? UInt64(bytes[index]) : 0) }
@@ -130,7 +131,8 @@ private struct Place {
 }
 
 extension Value {
-  /// A number that agrees with the total order: of two values, the one with the smaller number comes first.
+  /// A number that is consistent with the total order: of two values with different numbers, the one with the lower
+  /// number comes first.
   fileprivate var orderHint: UInt64 {
     // The top byte is the type's rank plus one; zero means a missing value.
     UInt64(typeRank + 1) << 56 | contentHint >> 8
@@ -146,8 +148,8 @@ extension Value {
     }
   }
 
-  /// The bits of a double, changed so that they are ordered like the numbers. NaN comes first, and both zeros are
-  /// equal.
+  /// The bits of a double, changed so that they have the same order as the numbers. NaN comes first, and 0.0 and -0.0
+  /// are equal.
   private static func hint(of number: Double) -> UInt64 {
     if number.isNaN { return 0 }
     let bits = (number == 0 ? 0 : number).bitPattern
@@ -155,7 +157,7 @@ extension Value {
   }
 }
 
-/// The sort values of a document, which are read once and then compared with many other documents.
+/// The values by which a document is sorted. They are read once and then compared with many other documents.
 struct SortKey {
   private let orderBy: [OrderBy]
   private let first: Value?
@@ -186,7 +188,7 @@ struct SortKey {
     return .equal
   }
 
-  /// Compares a field with a value. A missing field or a missing value sorts first.
+  /// Compares a field with a value. If the field or the value is missing, it sorts first.
   private static func compare(_ document: UnsafePointer<Document>, _ path: FieldPath, _ value: Value?) -> Ordering {
     guard let value else { return document.pointee[path] == nil ? .equal : .descending }
     return document.pointee.data?.compare(path, with: value) ?? .ascending

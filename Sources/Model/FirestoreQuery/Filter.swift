@@ -7,7 +7,7 @@ package indirect enum Filter: Hashable, Sendable {
   case and([Filter])
   case or([Filter])
 
-  /// All conditions on single fields, in reading order.
+  /// All conditions on single fields, in the order in which they are written.
   package var fieldFilters: [FieldFilter] {
     switch self {
     case .field(let filter): [filter]
@@ -52,9 +52,9 @@ package struct FieldFilter: Hashable, Sendable {
 }
 
 extension Filter {
-  /// The disjunctive normal form: a list of alternatives. Each alternative is a list of conditions, all of which must
-  /// hold. Each element of `in` and `array-contains-any` becomes a separate alternative. The list stops growing at
-  /// about a thousand alternatives.
+  /// The disjunctive normal form: a list of alternatives, each of which is a list of conditions that must all be met.
+  /// Each element of `in` and `array-contains-any` becomes a separate alternative. The list stops growing at about a
+  /// thousand alternatives.
   package var disjunctions: [[FieldFilter]] {
     switch self {
     case .field(let filter):
@@ -74,7 +74,7 @@ extension Filter {
 }
 
 extension Value {
-  /// The name of the value's type, for messages.
+  /// The name of the value's type for messages.
   package var typeName: String {
     switch self {
     case .null: "null"
@@ -94,7 +94,7 @@ extension Value {
   }
 }
 
-/// The rules for comparing values, which differ between the client and the backend.
+/// The rules for comparing values. They differ between the client and the backend.
 package enum ComparisonRules: Sendable {
   /// The client SDKs' rules. For `in`, `array-contains` and similar operators, the integer 1 does not equal the double
   /// 1.0, and NaN equals NaN (VALUE-ORDER "Order is not equality"). Numeric ids in references are compared as text.
@@ -163,8 +163,8 @@ extension FieldFilter {
     }
   }
 
-  /// Whether an ordering of two values satisfies the operator.
-  /// - Parameter ordering: how the stored value is ordered relative to the filter's value; `nil` if the stored value
+  /// Whether the result of comparing two values satisfies the operator.
+  /// - Parameter ordering: the order of the stored value relative to the filter's value; `nil` if the stored value
   ///   cannot be read.
   private func isSatisfied(by ordering: Ordering?) -> Bool {
     guard let ordering else { return false }

@@ -2,9 +2,9 @@
 package import FirestoreModel
 
 extension Query {
-  /// Whether the document belongs to the result, ignoring the limit. Checks the path, filters, ordering fields and
-  /// cursors. Each call derives the implied orderings again. To check many documents, store the query's `target` and
-  /// call `matches` on it.
+  /// Whether the document belongs to the result, ignoring the limit. Checks the path, the filters, the ordering fields
+  /// and the cursors. Each call computes the implied orderings again. To check many documents, store the query's
+  /// `target` and call `matches` on it.
   package func matches(_ document: Document, by rules: ComparisonRules = .client) -> Bool {
     containsPath(of: document.key) && target.matches(document, by: rules)
   }
@@ -25,22 +25,22 @@ extension Target {
     }
   }
 
-  /// Whether the document with this key and these fields belongs to the result, ignoring the limit. The fields are read
-  /// in place.
+  /// Whether the document with this key and these fields belongs to the result, ignoring the limit. The fields are not
+  /// copied or decoded.
   package func matches(
     _ fields: EncodedFieldsView, of key: DocumentKey, by rules: ComparisonRules = .client
   ) -> Bool {
     containsPath(of: key) && matches(.encoded(fields), of: key, rules)
   }
 
-  /// Whether the content of a document matches, given that the document is in the target's collection or group. Only
-  /// conditions on `__name__` use the key.
+  /// Whether a document's content matches. The caller must have checked that the document is in the target's collection
+  /// or group. Only conditions on `__name__` use the key.
   package func matchesContent(_ fields: EncodedFieldsView, of key: DocumentKey) -> Bool {
     matches(.encoded(fields), of: key, .client)
   }
 
-  /// Whether the content of an existing document matches, given that the document is in the target's collection or
-  /// group.
+  /// Whether an existing document's content matches. The caller must have checked that the document is in the target's
+  /// collection or group.
   package func matchesContent(_ document: Document, by rules: ComparisonRules) -> Bool {
     guard let data = document.data else { return false }
     switch data.storage {
@@ -63,15 +63,15 @@ extension Target {
 }
 
 extension DocumentKey {
-  /// Whether one of these holds: the key is `path`, the key is directly in the collection `path`, or the key is in a
-  /// collection of the group below `path`.
+  /// Whether the key is `path` itself, is directly in the collection `path`, or is in a collection of the group below
+  /// `path`.
   fileprivate func lies(in path: ResourcePath, collectionGroup: String?) -> Bool {
     if let collectionGroup { return self.path.isInCollection(withID: collectionGroup) && path.isPrefix(of: self.path) }
     return self.path == path || path.isParent(of: self.path)
   }
 }
 
-/// A document's fields for matching, which are either decoded or read in place.
+/// A document's fields for matching: decoded, or encoded and read without copying.
 enum StoredFields {
   case decoded(Fields)
   case encoded(EncodedFieldsView)
@@ -85,7 +85,7 @@ enum StoredFields {
   }
 }
 
-/// The value of a field, which is either decoded or read in place.
+/// The value of a field: decoded, or encoded and read without copying.
 enum StoredValue {
   case decoded(Value)
   case encoded(EncodedValueView)

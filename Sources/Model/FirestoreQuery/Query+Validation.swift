@@ -15,12 +15,12 @@ package struct QueryError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Query {
-  /// The maximum number of disjunctions, after normalization, that the backend accepts.
+  /// The maximum number of disjunctions that the backend accepts, counted after normalization.
   package static let maximumDisjunctions = 30
-  /// The maximum value for a limit, which is a 32-bit number in the protocol.
+  /// The maximum limit of a query. The protocol represents it as a 32-bit number.
   package static let maximumLimit = Int(Int32.max)
 
-  /// Checks a query, before it is sent, for everything that Firestore would reject (PROTOCOL §3.6).
+  /// Checks a query before it is sent. Reports everything that Firestore would reject (PROTOCOL §3.6).
   package func validate() throws(QueryError) {
     try validatePath()
     for filter in filters { try Self.validateStructure(filter) }
@@ -127,8 +127,8 @@ extension Query {
 }
 
 extension FieldFilter {
-  /// The maximum size in bytes of a filter's operand (PROTOCOL §3.6). Indexes also contain at most this number of bytes
-  /// of a field.
+  /// The maximum size in bytes of a filter's operand (PROTOCOL §3.6). Indexes also contain at most this many bytes of a
+  /// field.
   package static let valueByteLimit = 1500
 
   fileprivate func validate() throws(QueryError) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// A query as the user wrote it. The backend receives its `target`.
+/// A query as the user wrote it. The client sends its `target` to the backend.
 package struct Query: Hashable, Sendable {
   package enum LimitType: Hashable, Sendable { case first, last }
 
-  /// The path of the collection, of a document listener's document, or of the ancestor of a collection group.
+  /// The path of the collection or of the single document. For a collection group, the path of its ancestor.
   package var path: ResourcePath
   /// The collection id to match at any depth below `path`; `nil` for a single collection or document.
   package var collectionGroup: String?
@@ -35,8 +35,8 @@ package struct Query: Hashable, Sendable {
   /// Whether the query is for one document.
   package var isDocumentQuery: Bool { collectionGroup == nil && path.isDocument && filters.isEmpty }
 
-  /// Whether every document of the collection or group matches, because there is no filter, no limit, no bound and no
-  /// ordering except by `__name__`.
+  /// Whether the query has no filter, no limit, no cursor and no ordering except by `__name__`, so that every document
+  /// in the collection or group matches.
   package var matchesAllDocuments: Bool {
     filters.isEmpty && limit == nil && start == nil && end == nil
       && (explicitOrderBy.isEmpty || (explicitOrderBy.count == 1 && explicitOrderBy[0].path.isDocumentID))
@@ -44,7 +44,7 @@ package struct Query: Hashable, Sendable {
 }
 
 extension Query {
-  /// Compares the meaning of two queries. Implied orderings are treated like explicit ones.
+  /// Whether two queries have the same meaning. Implied orderings are treated like explicit ones.
   package static func == (left: Query, right: Query) -> Bool {
     left.limitType == right.limitType && left.target == right.target
   }
@@ -57,13 +57,13 @@ extension Query {
   }
 }
 
-/// The form of a query that the backend receives. In this form, all orderings are explicit. Limit-to-last becomes a
-/// plain limit with reversed orderings and bounds. Two queries can have the same target ("mirror queries").
+/// The form in which a query is sent to the backend. All orderings are explicit. Limit-to-last becomes a plain limit
+/// with reversed orderings and bounds. Two queries can have the same target ("mirror queries").
 package struct Target: Hashable, Sendable {
   package var path: ResourcePath
   package var collectionGroup: String?
   package var filters: [Filter]
-  /// All orderings. The last one is by `__name__`.
+  /// All orderings. The last ordering is by `__name__`.
   package var orderBy: [OrderBy]
   package var limit: Int?
   package var start: Bound?
@@ -104,8 +104,8 @@ package struct OrderBy: Hashable, Sendable {
 package struct Bound: Hashable, Sendable {
   /// The values, one for each of the leading orderings. The value for `__name__` is a `reference`.
   package var values: [Value]
-  /// Whether the cursor includes the position itself. This is `true` for `startAt` and `endAt`, and `false` for
-  /// `startAfter` and `endBefore`.
+  /// Whether the cursor includes documents at the position itself. This is `true` for `startAt` and `endAt`, and
+  /// `false` for `startAfter` and `endBefore`.
   package var isInclusive: Bool
 
   package init(values: [Value], isInclusive: Bool) {
@@ -143,7 +143,7 @@ extension Query {
     }
   }
 
-  /// Compares two documents in the query's total order, which consists of all orderings and ends with the key.
+  /// Compares two documents by all orderings of the query, and finally by key.
   package func compare(_ left: Document, _ right: Document) -> Ordering { orderBy.compare(left, right) }
 }
 
@@ -152,7 +152,7 @@ extension Target {
     orderBy.compare(left, right, by: rules)
   }
 
-  /// A query with this target, which can be run on the cache or by the backend.
+  /// A query that has this target. It can be run on the cache or on the backend.
   package var query: Query {
     Query(
       path: path, collectionGroup: collectionGroup, filters: filters, explicitOrderBy: orderBy, limit: limit,
@@ -166,7 +166,7 @@ extension Target {
 }
 
 extension [OrderBy] {
-  /// Compares two documents that have all ordering fields. If a field is missing nevertheless, it sorts first.
+  /// Compares two documents that should have all ordering fields. A missing field sorts first.
   package func compare(_ left: Document, _ right: Document, by rules: ComparisonRules = .client) -> Ordering {
     for order in self {
       let ordering: Ordering
@@ -191,7 +191,7 @@ extension [OrderBy] {
 }
 
 extension Bound {
-  /// Whether the document is at or after this bound. The bound must be a start cursor.
+  /// Whether a query that starts at this bound includes the document.
   func admitsFollowing(
     _ fields: StoredFields, of key: DocumentKey, _ orderBy: [OrderBy], _ rules: ComparisonRules
   ) -> Bool {
@@ -199,7 +199,7 @@ extension Bound {
     return isInclusive ? ordering != .descending : ordering == .ascending
   }
 
-  /// Whether the document is at or before this bound. The bound must be an end cursor.
+  /// Whether a query that ends at this bound includes the document.
   func admitsPreceding(
     _ fields: StoredFields, of key: DocumentKey, _ orderBy: [OrderBy], _ rules: ComparisonRules
   ) -> Bool {
@@ -207,7 +207,7 @@ extension Bound {
     return isInclusive ? ordering != .ascending : ordering == .descending
   }
 
-  /// The bound's order relative to the document, by those orderings for which the bound has values.
+  /// Compares the bound with the document, using only the orderings for which the bound has values.
   private func compare(
     _ fields: StoredFields, of key: DocumentKey, _ orderBy: [OrderBy], _ rules: ComparisonRules
   ) -> Ordering {
@@ -226,13 +226,12 @@ extension Bound {
 }
 
 extension Query {
-  /// A stable text that is the same for equal queries. It determines the order of events and is used in the names of
-  /// caches.
+  /// A text that is the same for equal queries. It determines the order of events and is used in the names of caches.
   package var canonicalID: String { target.canonicalID + (limitType == .last ? "|last" : "") }
 }
 
 extension Target {
-  /// A stable text that identifies the target. Caches use it as the target's key.
+  /// A text that identifies the target and never changes. Caches use it as the target's key.
   package var canonicalID: String {
     var text = Self.escaped(path.text)
     if let collectionGroup { text += "|group:" + Self.escaped(collectionGroup) }
@@ -250,7 +249,7 @@ extension Target {
 }
 
 extension Target {
-  /// Escapes vertical bars, because ids may contain this character, which separates the parts of the text.
+  /// Escapes vertical bars. They separate the parts of the text, but ids may also contain them.
   private static func escaped(_ text: String) -> String {
     if !text.utf8.contains(where: { $0 == UInt8(ascii: "|") || $0 == UInt8(ascii: "\\") }) { return text }
     var escaped = ""
@@ -273,7 +272,7 @@ extension Filter {
 }
 
 extension [Value] {
-  /// The wire bytes in hexadecimal, which represent values of every type exactly.
+  /// The wire bytes in hexadecimal. They represent values of every type exactly.
   fileprivate var canonicalText: String {
     Hexadecimal.text(WireWriter.message { writer in for value in self { writer.field(1) { $0.value(value) } } })
   }

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// Documents in an order that the caller maintains. Copies of this value type share structure. A change copies one
-/// chunk of documents, one group's list of chunks, and the list of groups. Each of these has about n^(1/3) elements.
+/// Documents in an order that the caller maintains. Copies of this value type share memory. The documents are in
+/// chunks, and the chunks are in groups. A change copies one chunk, the list of one group's chunks, and the list of
+/// groups. Each of these has about n^(1/3) elements.
 struct SortedDocuments: Sendable {
   /// The maximum number of documents in a chunk and of chunks in a group. Larger chunks and groups are split in half,
   /// and empty ones are removed.
   private static let chunkCapacity = 32
   private static let groupCapacity = 64
-  /// The number of elements in a new chunk and in a new group. Both leave room for insertions.
+  /// The number of elements in a new chunk and in a new group. Both are below the maximum, so that elements can be
+  /// inserted.
   private static let (filledChunk, filledGroup) = (24, 48)
 
   fileprivate struct Group: Sendable {
@@ -52,8 +54,8 @@ struct SortedDocuments: Sendable {
   }
 
   /// Finds the first document for which `comesBefore` is false. Takes O(log n) comparisons.
-  /// - Parameter comesBefore: returns whether a document comes before the place to find. It receives a pointer, because
-  ///   even a short-lived copy of a document changes reference counts.
+  /// - Parameter comesBefore: returns whether a document comes before the place that is searched. It receives a
+  ///   pointer, because even a temporary copy of a document changes reference counts.
   @inline(__always)
   func place(_ comesBefore: (UnsafePointer<Document>) -> Bool) -> Place {
     groups.withUnsafeBufferPointer { groups in
@@ -123,7 +125,7 @@ struct SortedDocuments: Sendable {
     groups[place.group].chunks[place.chunk][place.offset] = document
   }
 
-  /// Inserts a document at a place, before the document that is there.
+  /// Inserts a document at a place, before the document that is currently there.
   mutating func insert(_ document: Document, at place: Place) {
     count += 1
     guard !groups.isEmpty else {
@@ -148,9 +150,9 @@ struct SortedDocuments: Sendable {
     groups.insert(Group(chunks: chunks, count: moved), at: group + 1)
   }
 
-  /// Finds the places at which to insert documents that are sorted in the set's order. Each search starts at the place
+  /// Finds the places for inserting new documents, which are sorted in the set's order. Each search starts at the place
   /// of the previous document.
-  /// - Parameter compare: compares a document of the set with the new document that has the given index.
+  /// - Parameter compare: compares a document in the set with the new document at the given index.
   /// - Returns: `nil` if one of the new documents is already present, or if the set is empty.
   func places(count: Int, _ compare: (UnsafePointer<Document>, Int) -> Ordering) -> [Place]? {
     if groups.isEmpty { return nil }
@@ -179,7 +181,7 @@ struct SortedDocuments: Sendable {
     return places
   }
 
-  /// Inserts sorted documents, each of them before the document that is at its place.
+  /// Inserts sorted documents, each before the document that is currently at its place.
   /// - Parameter places: the places that `places(count:_:)` returned.
   mutating func insert(_ documents: [Document], at places: [Place]) {
     count += documents.count
@@ -232,7 +234,7 @@ struct SortedDocuments: Sendable {
     groups.replaceSubrange(group...group, with: pieces)
   }
 
-  /// - Precondition: a document is at this place.
+  /// - Precondition: there is a document at this place.
   mutating func remove(_ place: Place) -> Document {
     count -= 1
     groups[place.group].count -= 1
@@ -249,7 +251,7 @@ struct SortedDocuments: Sendable {
 }
 
 extension Array {
-  /// The elements, split into parts of about the given size.
+  /// The elements, split into parts that have about the given size.
   fileprivate func pieces(of size: Int) -> [[Element]] {
     let number = (count + size - 1) / size
     return (0..<number).map { Array(self[count * $0 / number..<count * ($0 + 1) / number]) }

@@ -4,10 +4,10 @@ package import FirestoreModel
 package import FirestoreQuery
 import Spelling
 
-/// Reads conditions as users type them: `state == CA and (population > 1000 or tags contains west)`. The word `and` has
-/// precedence over `or`; a comma has the lowest precedence. `ValueReader` reads the values.
+/// Parses conditions as users type them: `state == CA and (population > 1000 or tags contains west)`. The word `and`
+/// has precedence over `or`; a comma has the lowest precedence. `ValueReader` parses the values.
 package struct ConditionText {
-  /// The maximum nesting depth of parentheses. It protects the stack.
+  /// The maximum nesting depth of parentheses. It prevents a stack overflow.
   private static let depthLimit = 50
 
   private let query: Query
@@ -15,18 +15,18 @@ package struct ConditionText {
   private let ending: ValueReader.Ending
   private var cursor: TextCursor
   private var depth = 0
-  /// The position of an unquoted value, if the last `and` or `or` ended this value.
+  /// The position of an unquoted value that was ended by the last `and` or `or`; `nil` if there is none.
   private var openText: Int?
 
   /// - Parameter query: the query to filter. Ids that are compared with `__name__` become paths in the query's
   ///   collection.
-  /// - Returns: the filters, all of which must hold.
+  /// - Returns: the filters, all of which must be met.
   package static func parse(_ text: String, of query: Query, database: DatabaseID) throws(TextError) -> [Filter] {
     var parser = ConditionText(query, database, .condition, TextCursor(text))
     return try parser.all()
   }
 
-  /// Reads the conditions that begin at the cursor. Stops before the next clause of the line.
+  /// Parses the conditions that begin at the cursor. Stops before the next clause of the line.
   static func read(_ cursor: inout TextCursor, of query: Query, database: DatabaseID) throws(TextError) -> [Filter] {
     var parser = ConditionText(query, database, .line, cursor)
     let filters = try parser.all()
@@ -38,7 +38,8 @@ package struct ConditionText {
     (self.query, self.database, self.ending, self.cursor) = (query, database, ending, cursor)
   }
 
-  /// Whether the cursor is at a comma that another condition follows. In `Smith, John`, the comma is part of the text.
+  /// Whether the cursor is at a comma after which another condition follows. In `Smith, John`, the comma is part of the
+  /// text.
   static func isComma(at cursor: TextCursor) -> Bool {
     var ahead = cursor
     guard ahead.take(",") else { return false }
@@ -180,7 +181,7 @@ package struct ConditionText {
     return ahead.next.map { "=!<>".unicodeScalars.contains($0) } ?? true
   }
 
-  /// The hint for an error after an `and` or `or` that may have been meant as part of a text.
+  /// A hint for the error message if an `and` or `or` may have been meant as part of a text.
   private var textHint: String {
     guard let openText else { return "" }
     let text = cursor.text(openText..<cursor.scalars.count).trimming()
@@ -233,7 +234,7 @@ extension TextCursor {
 }
 
 extension ConditionText {
-  /// The text that `parse` reads as this filter. References are written relative to the database.
+  /// The text form of a filter, which `parse` can read. References are written relative to the database.
   package static func text(of filter: Filter, in database: DatabaseID) -> String {
     switch filter {
     case .field(let filter):
@@ -263,7 +264,7 @@ package enum OperatorText {
     return op
   }
 
-  /// Reads the operator at the cursor, with or without leading whitespace.
+  /// Parses the operator at the cursor. Skips whitespace before it.
   static func read(_ cursor: inout TextCursor) throws(TextError) -> FieldFilter.Operator {
     cursor.skipSpace()
     if cursor.isAtEnd || cursor.next == ")" {
@@ -286,7 +287,7 @@ package enum OperatorText {
     throw TextError(column: start, "\"\(cursor.found)\" is not an operator. Expected one of \(all).\(hint(for: word))")
   }
 
-  /// The operators that are signs. Longer signs come first, because "<=" begins with "<".
+  /// The operators that are signs. Longer signs come first, because `<=` begins with `<`.
   private static let signs: [(String, FieldFilter.Operator)] = [
     ("==", .equal), ("!=", .notEqual), ("<=", .lessThanOrEqual), (">=", .greaterThanOrEqual), ("<", .lessThan),
     (">", .greaterThan), ("=", .equal),

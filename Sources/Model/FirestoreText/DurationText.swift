@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// Reads and writes durations as users type them: `500ms`, `1.5s`, `5m`, `1h30m`. A plain number is a number of
+/// Parses and writes durations as users type them: `500ms`, `1.5s`, `5m`, `1h30m`. A number without a unit is in
 /// seconds.
 package enum DurationText {
   private static let units: [(name: String, milliseconds: Double)] = [
     ("h", 3_600_000), ("m", 60_000), ("s", 1000), ("ms", 1),
   ]
 
-  /// Other names of the units, which hints in errors use.
+  /// Other names of the units. If a user types one of them, the error message suggests the correct unit.
   private static let otherNames = [
     "sec": "s", "secs": "s", "second": "s", "seconds": "s", "min": "m", "mins": "m", "minute": "m", "minutes": "m",
     "hr": "h", "hrs": "h", "hour": "h", "hours": "h", "msec": "ms", "millis": "ms", "milliseconds": "ms",
@@ -71,7 +71,7 @@ package enum DurationText {
   }
 }
 
-/// Reads a point in time: an RFC 3339 time, or a date, which means the start of that day.
+/// Parses a point in time: an RFC 3339 time, or a date, which stands for the start of that day.
 package enum InstantText {
   package static func parse(_ text: String) throws(TextError) -> Timestamp {
     if let time = Timestamp(rfc3339: text) ?? Timestamp(rfc3339: text + "T00:00:00Z") { return time }
@@ -79,7 +79,7 @@ package enum InstantText {
   }
 }
 
-/// Reads a time: a point in time, an age such as `-10m`, or `now`.
+/// Parses a time: a point in time, an age such as `-10m`, or `now`.
 package enum MomentText {
   /// - Parameter now: the current time by this device's clock.
   package static func parse(_ text: String, now: Timestamp) throws(TextError) -> Timestamp {
@@ -96,6 +96,6 @@ package enum MomentText {
 }
 
 extension Timestamp {
-  /// The time, rounded down to microseconds, which is the backend's precision.
+  /// The time rounded down to microseconds, which is the backend's precision.
   fileprivate var inMicroseconds: Timestamp { Timestamp(microseconds: microseconds) }
 }

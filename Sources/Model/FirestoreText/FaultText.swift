@@ -13,7 +13,7 @@ import Spelling
 ///     down watch
 ///     calm
 package enum FaultText {
-  /// The first words of faults, each with its arguments. The argument `off` ends a setting.
+  /// The first words of the faults, each with its arguments. The argument `off` ends a fault.
   package static let forms: [(word: String, rest: String)] = [
     ("latency", "TIME [jitter TIME] [on watch|write|read]"), ("bandwidth", "BYTES [on watch|write|read]"),
     ("loss", "PERCENT [before|after]"), ("next", "write drop-ack|drop-request|CODE, or read|listen CODE"),
@@ -23,7 +23,7 @@ package enum FaultText {
 
   /// The maximum duration for delays and flap periods.
   package static let longestTime = Duration.seconds(3600)
-  /// The maximum value for the bandwidth of a stream, in bytes per second.
+  /// The maximum bandwidth of a stream, in bytes per second.
   package static let mostBytes = 1_000_000_000
 
   /// - Throws: `TextError` with the column of the invalid word.
@@ -150,7 +150,7 @@ package enum FaultText {
 }
 
 extension FaultText {
-  /// The words that `parse` reads as this change. Times are written in whole milliseconds.
+  /// The words for a change, which `parse` can read. Times are written in whole milliseconds.
   package static func words(of change: FaultChange) -> String {
     switch change {
     case .latency(let latency, let jitter, let lane):
@@ -187,7 +187,7 @@ extension FaultText {
 }
 
 extension FaultSettings {
-  /// The changes that turn the settings `before` into these settings, in the required order.
+  /// The changes that turn the settings `before` into these settings, in the order in which they must be applied.
   package func changes(from before: FaultSettings) -> [FaultChange] {
     if self == before { return [] }
     if isCalm { return [.calm] }
@@ -257,7 +257,7 @@ extension FaultSettings {
 }
 
 extension FaultText {
-  /// The settings and the one-time faults that have not happened yet, in a few words; `nil` without any.
+  /// A short text for the settings and the one-time faults that have not been injected yet; `nil` if there are none.
   package static func summary(of settings: FaultSettings, waiting: [FaultEvent]) -> String? {
     let parts = (settings.isCalm ? [] : [settings.summary]) + waiting.map(summary)
     return parts.isEmpty ? nil : parts.joined(separator: ", ")
@@ -274,7 +274,7 @@ extension FaultText {
     }
   }
 
-  /// A description of a change for users. It describes the state after the change.
+  /// A description of a change for users. It states the situation after the change.
   package static func account(of change: FaultChange) -> String {
     switch change {
     case .event(.write(.dropAcknowledgement)): "the next write is applied, but its acknowledgement is lost"
@@ -350,7 +350,7 @@ struct FaultWords {
 
   func missing(_ expected: String) -> TextError { TextError(column: cursor.column, "Expected \(expected) here.") }
 
-  /// Reads a required word, which must be in a list.
+  /// Reads a required word. It must be one of the given words.
   mutating func required(_ expected: String, among words: [String]) throws(TextError) -> String {
     guard let word = next() else { throw missing(expected) }
     guard words.contains(word.text) else { throw word.unexpected(expected, words) }
@@ -358,7 +358,7 @@ struct FaultWords {
   }
 
   /// Reads a required value, or `off`.
-  /// - Returns: `nil` for `off`, for a duration of zero and for a share of zero.
+  /// - Returns: `nil` for `off`, for a duration of zero and for a percentage of zero.
   mutating func orOff<Value>(
     _ expected: String, _ read: (Word) throws(TextError) -> Value
   ) throws(TextError) -> Value? {

@@ -2,11 +2,11 @@
 package import FirestoreModel
 package import FirestoreQuery
 
-/// Reads the path of a field as users type it: `address.city` or `` `first name`.x ``.
+/// Parses the path of a field as users type it: `address.city` or `` `first name`.x ``.
 ///
 /// The syntax is stricter than Firestore's: outside of back-quotes, only letters, digits, `_` and `-` are allowed. With
-/// Firestore's syntax, a text with a missing colon, or with a second field after a comma, would be a valid field name
-/// that matches nothing.
+/// Firestore's syntax, many typing errors, such as a missing colon or a second field after a comma, would be valid
+/// field names that match nothing.
 package enum FieldPathText {
   /// - Parameter column: the column at which the path starts in the typed text.
   package static func parse(_ text: String, column: Int = 1) throws(TextError) -> FieldPath {
@@ -23,7 +23,7 @@ package enum FieldPathText {
     }
   }
 
-  /// The first scalar that is not allowed outside of back-quotes, and its position.
+  /// The first scalar that is not allowed outside of back-quotes, with its position.
   private static func stray(in text: String) -> (Int, Unicode.Scalar)? {
     var isQuoted = false
     var isEscaped = false
@@ -53,9 +53,9 @@ package enum FieldPathText {
   }
 }
 
-/// Converts the values that are compared with a document's name.
+/// Converts values that are compared with a document's name.
 package enum DocumentName {
-  /// Converts ids to references. For a collection group, converts paths to references.
+  /// Converts document ids to references. For a collection group, converts document paths to references.
   package static func value(_ value: Value, of query: Query, _ database: DatabaseID) throws(TextError) -> Value {
     switch value {
     case .array(let values):

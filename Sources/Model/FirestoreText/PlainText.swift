@@ -4,11 +4,10 @@ import FirestoreModel
 import Spelling
 
 /// Checks unquoted text that the user may have meant as a value of another type. A condition with such a text would be
-/// valid but match nothing. A write would store a text that the user's queries do not find. Text in quotes, or after
-/// `string:`, is not checked.
+/// valid but match nothing. A write would store a text that the user's queries do not find. Text in quotes or after
+/// `string:` is not checked.
 package enum PlainText {
-  /// The meaning that the user more likely intended for a text in a condition, and how to write it; `nil` for plain
-  /// words.
+  /// The value that the user more likely meant by a text in a condition, and how to write it; `nil` for plain words.
   static func objection(to text: String) -> String? {
     let reason =
       operation(text) ?? otherWord(text) ?? secondCondition(text) ?? time(text) ?? reference(text) ?? number(text)
@@ -16,13 +15,13 @@ package enum PlainText {
     return reason.map { "\($0) For text, write \(quoted(text))." }
   }
 
-  /// The meaning that the user more likely intended for a text to write; `nil` for plain words. A text with a slash is
-  /// not questioned, because it may well be plain text instead of a path.
+  /// The value that the user more likely meant by a text in a write; `nil` for plain words. A text with a slash is
+  /// accepted, because it may well be text and not a path.
   package static func otherMeaning(ofWritten text: String) -> String? {
     operation(text) ?? otherWord(text) ?? time(text) ?? number(text) ?? type(text)
   }
 
-  /// The text, quoted as one word of a shell command.
+  /// The text in quotes, so that a shell treats it as one word.
   package static func shellWord(_ text: String) -> String {
     var word = ""
     for character in text {
@@ -48,7 +47,7 @@ package enum PlainText {
     return "To add to a number, write {\"$increment\": \(Int64(number) ?? 1)}."
   }
 
-  /// The objection to a word that is another language's form of a JSON literal.
+  /// The objection to a word that another language uses for true, false, null, NaN or infinity.
   private static func otherWord(_ text: String) -> String? {
     let word: String
     switch text.lowercased() {
@@ -90,7 +89,7 @@ package enum PlainText {
     return "For a reference, write ref:\(path)."
   }
 
-  /// The objection to a number that JSON does not allow. Such a number has a leading plus and does not look like a
+  /// The objection to a number that JSON does not allow. Such a number has a leading plus sign without looking like a
   /// phone number, or lacks a digit on one side of the decimal point.
   private static func number(_ text: String) -> String? {
     if let number = text.wholeMatch(of: /\+(\d{1,6}(\.\d+)?)/)?.output.1 {
@@ -116,7 +115,7 @@ package enum PlainText {
     return "Unknown type \(match.output.1):. Did you mean \(name):\(content)?"
   }
 
-  /// The names of types in other systems.
+  /// The names that other systems use for types.
   private static let otherTypes = [
     "int": "integer", "long": "integer", "number": "integer", "float": "double", "str": "string", "text": "string",
     "date": "timestamp", "datetime": "timestamp", "time": "timestamp", "ts": "timestamp", "reference": "ref",

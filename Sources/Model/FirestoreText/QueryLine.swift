@@ -86,10 +86,10 @@ package struct QueryLine {
   }
 }
 
-/// Reads a query's order as users type it: `total desc, name`. A descending field is written as `total desc`,
-/// `total:desc` or `-total`. If a name contains one of these signs, it needs back-quotes.
+/// Parses a query's order as users type it: `total desc, name`. A descending field is written as `total desc`,
+/// `total:desc` or `-total`. A name that contains one of these signs needs back-quotes.
 package enum OrderText {
-  /// Reads one or more fields, separated by commas.
+  /// Parses one or more fields, separated by commas.
   package static func parse(_ text: String) throws(TextError) -> [OrderBy] {
     let cursor = TextCursor(text)
     var orders: [OrderBy] = []
@@ -151,8 +151,9 @@ package enum OrderText {
   }
 }
 
-/// Reads a cursor in a query's order, as for `--start-at`. It is the value for the first ordering, or a list of values
-/// for several orderings. If the list has values for all orderings, a document's id may follow them.
+/// Parses a cursor in a query's order, such as the argument of `--start-at`. A cursor is the value for the first
+/// ordering, or a list of values for several orderings. If the list has a value for every ordering, it may end with a
+/// document's id.
 package enum CursorText {
   package static func parse(
     _ text: String, isInclusive: Bool, of query: Query, database: DatabaseID
@@ -181,7 +182,7 @@ package enum CursorText {
   }
 }
 
-/// Reads the maximum document count of a query.
+/// Parses the maximum document count of a query.
 package enum LimitText {
   package static func parse(_ text: String) throws(TextError) -> Int {
     guard let limit = Int(text), (1...Query.maximumLimit).contains(limit) else {

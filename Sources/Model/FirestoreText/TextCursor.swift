@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreJSON
 
-/// A position in a typed text.
+/// A position in a text that a user typed.
 package struct TextCursor {
   package let scalars: [Unicode.Scalar]
-  /// The position in scalars, from 0 to the number of scalars.
+  /// The position in Unicode scalars, from 0 to the number of scalars.
   package var position = 0
 
   package init(_ text: String) { scalars = Array(text.unicodeScalars) }
 
-  /// The column of the position, from 1, for messages.
+  /// The column of the position for messages, from 1.
   package var column: Int { position + 1 }
   package var isAtEnd: Bool { position >= scalars.count }
   package var next: Unicode.Scalar? { isAtEnd ? nil : scalars[position] }
@@ -26,15 +26,15 @@ package struct TextCursor {
     return true
   }
 
-  /// Skips the given text if it is next.
-  /// - Returns: whether the text was next.
+  /// Skips the given text if it comes next.
+  /// - Returns: whether the text came next.
   package mutating func take(_ text: String) -> Bool {
     guard scalars[position...].starts(with: text.unicodeScalars) else { return false }
     position += text.unicodeScalars.count
     return true
   }
 
-  /// Skips the next scalars as long as `belongs` returns true, and returns the skipped scalars.
+  /// Skips scalars while `belongs` returns true, and returns the skipped scalars.
   package mutating func take(while belongs: (Unicode.Scalar) -> Bool) -> String {
     let start = position
     while let next, belongs(next) { position += 1 }
@@ -53,13 +53,13 @@ package struct TextCursor {
     return text(place..<end)
   }
 
-  /// Whether whitespace or the end of the text follows `length` scalars after this position.
+  /// Whether the position `length` scalars after this one is whitespace or the end of the text.
   func isSpace(after length: Int) -> Bool {
     let end = position + length
     return end >= scalars.count || scalars[end].properties.isWhitespace
   }
 
-  /// The scalars before the next whitespace, for messages.
+  /// The scalars up to the next whitespace, for messages.
   var found: String {
     let end = scalars[position...].firstIndex { $0.properties.isWhitespace } ?? scalars.count
     return text(position..<end)
@@ -95,7 +95,7 @@ package struct TextError: Error, Hashable, Sendable {
     self.init(column: error.line == 1 ? column + error.column - 1 : column, error.reason)
   }
 
-  /// The same error, moved for a text that is preceded by `columns` other scalars.
+  /// A copy of the error for a text that begins `columns` scalars later.
   package func moved(by columns: Int) -> TextError { TextError(column: (column ?? 1) + columns, reason) }
 }
 

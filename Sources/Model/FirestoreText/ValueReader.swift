@@ -2,21 +2,22 @@
 package import FirestoreJSON
 package import FirestoreModel
 
-/// Reads values as users type them. A value can be JSON with the `$` types of `DocumentJSON`, a list in brackets, a
+/// Parses values as users type them. A value can be JSON with the `$` types of `DocumentJSON`, a list in brackets, a
 /// number, `true`, `false`, `null`, `NaN`, an RFC 3339 time, or a typed literal (`TypedLiteral`). Any other text is a
-/// string. A string needs quotes only if it looks like another type (`PlainText`).
+/// string. A string needs quotes only if it looks like a value of another type (`PlainText`).
 package struct ValueReader {
-  /// Determines what can follow a value and therefore ends unquoted text.
+  /// Determines what may follow a value and therefore ends unquoted text.
   package enum Ending {
-    /// Only the end of the text.
+    /// Only the end of the text ends a value.
     case text
-    /// An `and`, an `or`, a comma before another condition, or a closing parenthesis.
+    /// A value also ends before `and`, `or`, a comma before another condition, or a closing parenthesis.
     case condition
-    /// The same endings as for `condition`, and a word that begins a clause (`ClauseWord`).
+    /// A value also ends before everything that ends it with `condition`, and before a word that begins a clause
+    /// (`ClauseWord`).
     case line
-    /// A comma, or the closing bracket of the list.
+    /// A value also ends before a comma or the closing bracket of the list.
     case element
-    /// White space.
+    /// A value also ends before white space.
     case word
   }
 
@@ -38,7 +39,7 @@ package struct ValueReader {
     return value
   }
 
-  /// Reads the value that begins at the cursor.
+  /// Parses the value that begins at the cursor.
   package func value(_ cursor: inout TextCursor, until ending: Ending) throws(TextError) -> Value {
     switch cursor.next {
     case "{", "\"": return try json(&cursor)
@@ -50,7 +51,7 @@ package struct ValueReader {
 
   // MARK: Lists
 
-  /// Reads values in brackets, separated by commas.
+  /// Parses values in brackets, separated by commas.
   /// - Parameter isName: returns whether the value at an index in the list is compared with `__name__`.
   func list(_ cursor: inout TextCursor, isName: (Int) -> Bool) throws(TextError) -> [Value] {
     cursor.position += 1
@@ -101,7 +102,7 @@ package struct ValueReader {
     }
   }
 
-  /// Reads a text in single quotes, which has no escapes.
+  /// Reads a text in single quotes. There are no escapes.
   private func quoted(_ cursor: inout TextCursor) throws(TextError) -> String {
     let start = cursor.position + 1
     guard let end = cursor.scalars[start...].firstIndex(of: "'") else {
@@ -132,7 +133,7 @@ package struct ValueReader {
   }
 
   /// - Parameter isFirst: whether a text that ended here would be empty. In this case, a clause word does not end the
-  ///   text, because a value must precede it.
+  ///   text, because there must be a value before the clause.
   private func ends(_ scalar: Unicode.Scalar, at cursor: TextCursor, _ ending: Ending, isFirst: Bool) -> Bool {
     switch ending {
     case .text: false
@@ -168,8 +169,8 @@ package struct ValueReader {
 }
 
 extension ValueReader {
-  /// A text that is read as this value if `ending` follows. A string is written without quotes if it would be read
-  /// unchanged. A time is written in RFC 3339 form.
+  /// A text that is parsed as this value if `ending` follows. A string is written without quotes if it is parsed
+  /// unchanged without them. A time is written in RFC 3339 form.
   package static func text(of value: Value, in database: DatabaseID, until ending: Ending = .line) -> String {
     let plain: String
     switch value {
@@ -185,13 +186,13 @@ extension ValueReader {
   }
 }
 
-/// A type prefix before unquoted text: `timestamp:2026-03-02T11:58:03Z`, `ref:users/ada`. Each prefix is an
-/// abbreviation for the `$` object with the same name. The prefixes `string:` and `integer:` exist for completeness.
+/// A type prefix before unquoted text: `timestamp:2026-03-02T11:58:03Z`, `ref:users/ada`. Each prefix stands for the
+/// `$` object with the same name. The prefixes `string:` and `integer:` have no `$` object and exist for completeness.
 package enum TypedLiteral {
   package static let names = "timestamp: ref: bytes: geo: vector: double: integer: string:"
 
-  /// - Returns: the value as JSON; `nil` if the text has no type prefix. The content, such as a time or a path, is not
-  ///   checked yet.
+  /// - Returns: the value as JSON; `nil` if the text has no type prefix. The content, such as a time or a path, has not
+  ///   been checked yet.
   package static func syntax(_ text: String, column: Int = 1) throws(TextError) -> JSONSyntax? {
     guard let colon = text.unicodeScalars.firstIndex(of: ":") else { return nil }
     let content = String(text[text.unicodeScalars.index(after: colon)...].trimming())

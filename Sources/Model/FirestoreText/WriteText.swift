@@ -2,21 +2,21 @@
 package import FirestoreJSON
 package import FirestoreModel
 
-/// Reads the writes of one document as users type them.
+/// Parses the writes to one document as users type them.
 package enum WriteText {
   /// A field's path, with its new value or a transform as JSON.
   package typealias Change = (path: FieldPath, value: JSONSyntax)
   package typealias Content = (fields: Fields, transforms: [FieldTransform])
 
-  /// Creates a write that replaces the document, or one that merges every field of the content.
+  /// Creates a write that replaces the document, or a write that merges every field of the content into the document.
   package static func set(_ key: DocumentKey, _ content: Content, merge: Bool) -> Mutation {
     guard merge else { return Mutation(key: key, operation: .set(content.fields), transforms: content.transforms) }
     let mask = FieldMask(content.fields.leaves)
     return Mutation(key: key, operation: .patch(content.fields, mask), transforms: content.transforms)
   }
 
-  /// Creates a write that changes fields of an existing document. Each path is one field: `address.city` changes one
-  /// field of a map.
+  /// Creates a write that changes fields of an existing document. Each path identifies one field: `address.city`
+  /// changes one field of a map.
   /// - Throws: `JSONError` if a value is not valid in the JSON of documents. The reason begins with the path.
   package static func update(
     _ key: DocumentKey, _ changes: [Change], removing: [FieldPath], database: DatabaseID
@@ -55,7 +55,7 @@ package enum WriteText {
     return ((fields, transforms), paths)
   }
 
-  /// Rejects the paths if one of them contains another.
+  /// Throws an error if one of the paths contains another.
   package static func refuseOverlaps(_ paths: [FieldPath]) throws(TextError) {
     for (index, path) in paths.enumerated() {
       for other in paths[..<index] where other.isPrefix(of: path) || path.isPrefix(of: other) {
@@ -67,7 +67,7 @@ package enum WriteText {
 }
 
 extension Fields {
-  /// The paths of all values that are not maps, and the paths of empty maps.
+  /// The paths of all values that are not maps, and the paths of all empty maps.
   package var leaves: [FieldPath] { leaves(below: []) }
 
   private func leaves(below parent: [String]) -> [FieldPath] {
@@ -78,10 +78,10 @@ extension Fields {
   }
 }
 
-/// Reads a change of a field as users type it: `field=value`.
+/// Parses a change of a field as users type it: `field=value`.
 package enum FieldAssignment {
-  /// - Returns: the field's path, and the value as JSON. If the value is not JSON, `ValueReader` determines its
-  ///   meaning, except that a string may be empty and may contain slashes.
+  /// - Returns: the field's path, and the value as JSON. A value that is not JSON is parsed like `ValueReader` does,
+  ///   except that a string may be empty and may contain slashes.
   package static func parse(_ text: String) throws(TextError) -> (path: FieldPath, value: JSONSyntax) {
     try refuseCondition(text)
     var isQuoted = false

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// Tracks the clients that share a database through a small file in its directory. Each client holds the file open,
-/// with a lock on its slot.
+/// Tracks the clients that share a database. Each client opens a small file in the database's directory and locks one
+/// slot of it.
 ///
-/// The kernel releases a slot when the process that holds it ends in any way. A client wakes the others by writing a
-/// byte to the file. The kernel also wakes them when a client's file is closed (`watch`). So clients need not poll.
+/// When a process ends in any way, the kernel releases its slot. A client wakes the others by writing a byte to the
+/// file. The kernel also wakes them when a client's file is closed (`watch`). Therefore clients need not poll.
 package final class ClientPresence: Sendable {
   static let name = "clients"
-  /// The size of a slot in bytes. A slot contains the process id in decimal.
+  /// The size of a slot in bytes. A slot contains the client's process id as decimal text.
   private static let size = 16
   /// The number of slots. The first slot is not used.
   private static let count = 1024
@@ -63,7 +63,7 @@ package final class ClientPresence: Sendable {
     return Self.isTaken(Int(place), descriptor)
   }
 
-  /// The process id of the client in this slot; `nil` if the client has not written one.
+  /// The process id of the client with this slot; `nil` if the client has not written one.
   package func process(at place: Int64) -> Int32? {
     guard (1..<Int64(Self.count)).contains(place) else { return nil }
     return Self.text(at: Int(place), descriptor).flatMap(Self.process(in:))
@@ -75,8 +75,9 @@ package final class ClientPresence: Sendable {
     _ = pwrite(descriptor, [UInt8(ascii: "\n")], 1, off_t(Int(place) * Self.size + Self.size - 1))
   }
 
-  /// A descriptor that becomes readable when a client wakes the others, opens the file or ends. The caller closes it.
-  /// - Returns: `nil` if the system has no more descriptors; the client must then poll.
+  /// A descriptor that becomes readable when a client wakes the others, opens the file or ends. The caller closes the
+  /// descriptor.
+  /// - Returns: `nil` if the system has no more descriptors. The client must then poll.
   package func watch() -> Int32? {
     let watch = inotify_init1(O_NONBLOCK | O_CLOEXEC)
     guard watch >= 0 else { return nil }
@@ -87,13 +88,13 @@ package final class ClientPresence: Sendable {
     return watch
   }
 
-  /// Drains the descriptor of `watch`.
+  /// Reads and discards all events of the descriptor that `watch` returned.
   package static func drain(_ watch: Int32) {
     var buffer = [UInt8](repeating: 0, count: 4096)
     while read(watch, &buffer, buffer.count) > 0 {}
   }
 
-  /// The ids of the processes that currently share a directory, ascending.
+  /// The ids of the processes that currently share a directory, in ascending order.
   static func processes(in directory: String) -> [Int32] {
     let descriptor = open(directory + "/" + name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else { return [] }
@@ -133,10 +134,10 @@ package final class ClientPresence: Sendable {
   }
 }
 
-/// The lock that a process holds while it opens a shared database, until `end`.
+/// The lock that a process holds while it opens a shared database. `end` releases it.
 final class OpeningLock: Sendable {
   static let name = "opening"
-  /// The maximum number of attempts. Inspecting a large log takes seconds; a process that takes longer has probably
+  /// The maximum number of attempts. Inspecting a large log takes seconds. A process that takes longer has probably
   /// been stopped.
   private static let patience = 1000
   private static let pause: UInt32 = 10_000
@@ -168,9 +169,9 @@ final class OpeningLock: Sendable {
   }
 }
 
-/// Finds the process that has a shared database locked for writing. The error after a timeout names this process.
+/// Finds the process that has a shared database locked for writing. The error after a timeout contains this process.
 package enum WriteLockHolder {
-  /// The position of the byte in the log's index that SQLite locks for writing (WAL_WRITE_LOCK).
+  /// The offset of the byte in the index of the write-ahead log that SQLite locks for writing (WAL_WRITE_LOCK).
   private static let byte = "120"
 
   /// - Parameter database: the path of the database.
@@ -196,8 +197,7 @@ package enum WriteLockHolder {
 }
 
 enum OpenFile {
-  /// Whether a process has the descriptor's file open. If so, the process id that it wrote into the file is still
-  /// valid.
+  /// Whether a process has the descriptor's file open. If so, the process id in the file is still valid.
   /// - Returns: false also for a process of another user, because such a process cannot be inspected.
   static func isOpen(_ descriptor: Int32, in process: Int32) -> Bool {
     if process == getpid() { return true }

@@ -3,15 +3,17 @@ import CSQLite
 
 /// Handles commits that fail on disk.
 ///
-/// A commit is in the log as soon as its last frame is written. If the following fsync fails, SQLite rolls back in
-/// memory but leaves the frames in the log. After a kill, SQLite would recover them, although the caller was notified
-/// that nothing was stored. So an empty commit overwrites the first of these frames before the caller is notified.
+/// A commit is in the write-ahead log as soon as its last frame is written. If the following fsync fails, SQLite rolls
+/// back in memory but leaves the frames in the log. If the process is then killed, SQLite would recover the frames,
+/// although the caller was notified that nothing was stored. Therefore an empty commit overwrites the first of these
+/// frames before the caller is notified.
 ///
 /// After a failed fsync, the system may have dropped pages but marked them as written (as PostgreSQL found in 2018). A
-/// second fsync then succeeds although they are not stored. So the database is closed and its log is read again.
+/// second fsync then succeeds although the pages are not stored. Therefore the database is closed, and its log is read
+/// again.
 extension Connection {
-  /// Withdraws a commit that failed.
-  /// - Returns: the error for the caller: `failure`, or `uncertain`.
+  /// Removes a commit that failed from the log.
+  /// - Returns: the error for the caller: `failure`, or `uncertain` if the commit could not be removed.
   func withdrawn(_ failure: StoreError) -> StoreError {
     let code = sqlite3_extended_errcode(handle)
     let detail = String(cString: sqlite3_errmsg(handle))
@@ -33,7 +35,7 @@ extension Connection {
     }
   }
 
-  /// Whether the log may contain a complete commit after the last successful one.
+  /// Whether the log may contain a complete commit after the last commit that succeeded.
   private var logMayHoldMore: Bool {
     guard let path = filePath else { return true }
     do throws(StoreError) {
@@ -57,8 +59,8 @@ extension Connection {
 
   private var filePath: String? { handle.flatMap { sqlite3_db_filename($0, "main") }.map { String(cString: $0) } }
 
-  /// Overwrites the first frame of a failed commit. This breaks the chain of checksums, so recovery ends before the
-  /// commit.
+  /// Overwrites the first frame of a failed commit. This breaks the chain of checksums, so that SQLite's recovery ends
+  /// before the commit.
   /// - Throws: the reason why the log still cannot be written.
   func withdraw() throws(StoreError) {
     do throws(StoreError) {
@@ -78,8 +80,8 @@ extension Connection {
     try? checkpoint(emptiesLog: isAlone)
   }
 
-  /// Writes the pages of the log back to the database, unless other connections prevent it. After a failure the commits
-  /// remain in the log, so a failure only causes a delay.
+  /// Writes the pages in the log back to the database, unless other connections prevent it. After a failure, the
+  /// commits are still in the log and are written back later.
   /// - Parameter emptiesLog: whether to truncate the log file. This requires that no other connection reads from it.
   package func checkpoint(emptiesLog: Bool = false) throws(StoreError) {
     guard let handle else { return }

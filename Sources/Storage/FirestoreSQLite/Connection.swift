@@ -2,16 +2,16 @@
 import CPageChecksums
 public import CSQLite
 
-/// A connection to a database. Its owner uses it serially.
+/// A connection to a database. Its owner must not use it concurrently.
 ///
-/// The file has more than 400 lines, because statements, transactions and their withdrawal change the same private
-/// state.
+/// The file has more than 400 lines, because statements, transactions and the handling of failed commits change the
+/// same private state.
 ///
-/// SQL is written where it is used, next to its arguments. A statement is compiled when it first runs. Later it is
-/// found by the address of its literal. Do not run a statement again while you read one of its rows.
+/// SQL is written where it is used, next to its arguments. A statement is compiled when it first runs. After that, it
+/// is found by the address of its string literal. Do not run a statement again while you read one of its rows.
 ///
-/// A commit that fails on disk is withdrawn, so that it does not reappear after a restart. After a failed fsync, the
-/// database is reopened, because the system may have dropped the data (`Connection+Failures`).
+/// If a commit fails on disk, it is removed from the log, so that it does not reappear after a restart. After a failed
+/// fsync, the database is reopened, because the system may have dropped the data (`Connection+Failures`).
 @usableFromInline package final class Connection {
   /// The settings of a store's database.
   package struct Settings: Sendable {
@@ -19,13 +19,14 @@ public import CSQLite
     package var creation: String
     /// PRAGMAs that are executed whenever the database is opened.
     package var opening: String
-    /// The number of bytes reserved for the checksum at the end of each page. Only an empty database accepts this
-    /// setting.
+    /// The number of bytes reserved for the checksum at the end of each page. The setting takes effect only in an empty
+    /// database.
     package var reservedBytes: Int32
-    /// The size of the page cache in KiB, after the first large transaction or many cache misses. Until then the size
-    /// in `opening` applies: a program reads most start-up data only once, and the system caches the file.
+    /// The size of the page cache in KiB after the first large transaction or after many cache misses. Until then, the
+    /// size in `opening` applies. A smaller cache suffices at first, because a program reads most data only once when
+    /// it starts, and the system caches the file.
     package var fullCache: Int?
-    /// The number of log pages at which a commit writes the log back to the database.
+    /// The number of pages in the write-ahead log at which a commit writes the log back to the database.
     package var checkpointPages: Int32
 
     package init(
@@ -44,14 +45,14 @@ public import CSQLite
   private static let manyRows: Int64 = 64
   /// The number of cache misses at which a larger cache is worthwhile.
   private static let manyPages: Int32 = 128
-  /// The time to wait for a lock, in milliseconds. Since the directory's lock excludes other stores, only an
-  /// administrator can be reading the file.
+  /// The time to wait for a lock, in milliseconds. The directory's lock excludes other stores, so only an administrator
+  /// can be reading the file.
   private static let patience: Int32 = 5000
 
-  /// The handle; `nil` while the database is closed, and after it could not be reopened.
+  /// The SQLite handle; `nil` while the database is closed, and if it could not be reopened.
   private(set) var handle: OpaquePointer?
   private let path: String?
-  /// The name of the data in errors.
+  /// The name of the data in error messages.
   let name: String
   package var isInMemory: Bool { path == nil }
   private var isOver = false
@@ -61,11 +62,11 @@ public import CSQLite
   private var functions: [RowFilter] = []
   private var fullCache: Int?
   private var hasReadManyPages = false
-  /// The number of frames in the log after the last commit of this connection.
+  /// The number of frames in the write-ahead log after the last commit of this connection.
   let logFrames = UnsafeMutablePointer<Int32>.allocate(capacity: 1)
-  /// The log's salts and number of frames when it was last written back completely.
+  /// The log's salts and frame count when the log was last written back completely.
   var writtenBack: (salts: UInt64, frames: Int32)?
-  /// The number of log pages at which a commit writes the log back to the database.
+  /// The number of pages in the write-ahead log at which a commit writes the log back to the database.
   package var checkpointPages: Int32 = 1000
   /// Called once, before this connection commits its first change.
   package var beforeFirstChange: (() -> Void)?
@@ -75,7 +76,7 @@ public import CSQLite
 
   /// - Parameters:
   ///   - path: the path of the database file, or its URI; `nil` for a database in memory.
-  ///   - name: the name of the data in errors, such as "cache".
+  ///   - name: the name of the data in error messages, such as "cache".
   package init(path: String?, called name: String) throws(StoreError) {
     // The checksum layer must be registered before any other use of SQLite. Databases in memory do not use it.
     _ = cpc_register()
@@ -101,7 +102,7 @@ public import CSQLite
   }
 
   /// Counts the log's frames at each commit. This replaces SQLite's automatic checkpoints, which use the same hook and
-  /// hide failures.
+  /// do not report failures.
   private func observeLog() {
     logFrames.pointee = 0
     writtenBack = nil
@@ -125,7 +126,7 @@ public import CSQLite
     logFrames.deallocate()
   }
 
-  /// - Precondition: nothing but the version of the database has been read.
+  /// - Precondition: only the version of the database has been read.
   package func configure(_ settings: Settings) throws(StoreError) {
     if try integer("PRAGMA page_count") == 0 {
       // The reserved bytes must be in the header before there is a log.
@@ -144,13 +145,13 @@ public import CSQLite
     sqlite3_file_control(handle, "main", SQLITE_FCNTL_RESERVE_BYTES, &bytes)
   }
 
-  /// Adds the SQL function of a filter. It is added again whenever the database is reopened.
+  /// Registers the SQL function of a filter. It is registered again whenever the database is reopened.
   func add(_ filter: RowFilter) throws(StoreError) {
     try filter.register(with: self)
     functions.append(filter)
   }
 
-  /// Closes the database. Its statements are unusable afterwards.
+  /// Closes the database. After that, its statements must not be used.
   package func close() {
     isOver = true
     closeHandle()
@@ -240,7 +241,7 @@ public import CSQLite
     while try step(statement), try visit(Row(statement)) {}
   }
 
-  /// The integer in the first row; `nil` for NULL or without a row.
+  /// The integer in the first row; `nil` if it is NULL or there is no row.
   @inlinable package func integer<each Argument: SQLValue>(
     _ sql: StaticString, _ arguments: repeat each Argument
   ) throws(StoreError) -> Int64? {
@@ -260,7 +261,7 @@ public import CSQLite
     guard sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK else { throw compileError }
   }
 
-  /// Calls `body` with each row of a statement that is composed at run time. The statement is not cached.
+  /// Calls `body` with each row of a statement whose SQL was composed at run time. The statement is not cached.
   package func forEachRow(
     composed sql: String, do body: (Row) throws(StoreError) -> Void
   ) throws(StoreError) {
@@ -271,7 +272,7 @@ public import CSQLite
     while try step(compiled) { try body(Row(compiled)) }
   }
 
-  /// The integer in the first row of a composed statement; `nil` for NULL or without a row.
+  /// The integer in the first row of a composed statement; `nil` if it is NULL or there is no row.
   package func integer(composed sql: String) throws(StoreError) -> Int64? {
     var value: Int64?
     try forEachRow(composed: sql) { row in value = value ?? row.optionalInteger(0) }
@@ -320,7 +321,8 @@ public import CSQLite
   // MARK: Transactions
 
   /// Runs `body` in one transaction, atomically.
-  /// - Throws: `uncertain` if the commit failed and could not be withdrawn, so that it may reappear after a restart.
+  /// - Throws: `uncertain` if the commit failed and could not be removed from the log, so that it may reappear after a
+  ///   restart.
   package func transaction<Value>(_ body: () throws(StoreError) -> Value) throws(StoreError) -> Value {
     if isInDoubt { try withdraw() }
     let changes = changeCount
@@ -342,8 +344,8 @@ public import CSQLite
   }
 
   /// Rolls back the transaction and ignores errors. After some errors, such as a full disk, SQLite has already rolled
-  /// back. If the rollback itself fails, the log has no commit, so the transaction is ignored when the database is
-  /// opened again.
+  /// back. If the rollback itself fails, the log contains no commit, so SQLite ignores the transaction when it opens
+  /// the database again.
   func rollBack() {
     if let handle, sqlite3_get_autocommit(handle) == 0 { try? run("ROLLBACK") }
   }
@@ -361,8 +363,8 @@ public import CSQLite
     beforeFirstChange = nil
   }
 
-  /// Runs many read-only statements in one transaction. Outside a transaction, each statement re-reads the file's
-  /// state, which takes about as long as finding a row.
+  /// Runs many read-only statements in one transaction. Without a transaction, each statement reads the file's state
+  /// again, which takes about as long as finding a row.
   package func readingTransaction<Value>(_ body: () throws(StoreError) -> Value) throws(StoreError) -> Value {
     if let handle, sqlite3_get_autocommit(handle) == 0 { return try body() }
     if hasReadManyPages { growCache() }
@@ -390,7 +392,7 @@ public import CSQLite
     try? keepPages(upTo: size << 10)
   }
 
-  /// Limits the page cache. A database in memory always holds all its pages.
+  /// Limits the page cache. A database in memory always keeps all of its pages.
   package func keepPages(upTo bytes: Int) throws(StoreError) { try execute("PRAGMA cache_size = -\(bytes >> 10)") }
 
   /// A number that changes when another connection changes the database.
@@ -404,7 +406,7 @@ public import CSQLite
   /// The number of rows changed by the last INSERT, UPDATE or DELETE.
   package var rowsChangedLast: Int { handle.map { Int(sqlite3_changes($0)) } ?? 0 }
 
-  /// Reads every page and checks SQLite's structures. O(size).
+  /// Reads every page and checks SQLite's structures. Takes O(size) time.
   /// - Returns: SQLite's message about the first error; `nil` if there is none.
   package func integrityComplaint() throws(StoreError) -> String? {
     let answer = try first("PRAGMA integrity_check(1)", as: { $0.text(0) }) ?? ""
@@ -420,8 +422,8 @@ public import CSQLite
       systemError: sqlite3_system_errno(handle), of: name)
   }
 
-  /// The error for a statement that cannot be compiled. The statements are correct, so the tables must differ from
-  /// those that this program creates.
+  /// The error for a statement that cannot be compiled. The SQL itself is correct, so the database must have other
+  /// tables than those that this program creates.
   private var compileError: StoreError {
     guard sqlite3_errcode(handle) == SQLITE_ERROR else { return error }
     return StoreError(.corrupt, "The \(name) is damaged (\(String(cString: sqlite3_errmsg(handle)))).")

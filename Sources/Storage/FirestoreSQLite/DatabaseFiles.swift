@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// A database file and its companion files: SQLite's log and index, copies of damaged logs, and the mark files for
-/// damage and for an open database.
+/// A database file and its companion files: SQLite's write-ahead log and the log's index, copies of damaged logs, and
+/// two marker files. One marker means that the database is damaged, and the other that it is open.
 package struct DatabaseFiles: Hashable, Sendable {
   /// The absolute path of the database.
   package let path: String
 
   package init(path: String) { self.path = path }
 
-  /// The directory, and the database's name in it.
+  /// The directory of the database file, and the file's name in this directory.
   var directory: String { String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]) }
   var name: String { String(path[(path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex)...]) }
 
@@ -18,7 +18,7 @@ package struct DatabaseFiles: Hashable, Sendable {
   private var damageMark: String { path + ".damaged" }
   var openMark: String { path + ".open" }
 
-  /// Whether a database or its log exists.
+  /// Whether a database file or its write-ahead log exists.
   package var exists: Bool { access(path, F_OK) == 0 || access(log, F_OK) == 0 }
 
   /// Whether the database file exists and is not empty.
@@ -27,9 +27,9 @@ package struct DatabaseFiles: Hashable, Sendable {
     return stat(path, &information) == 0 && information.st_size > 0
   }
 
-  /// Makes the files private, and inspects them before SQLite opens them.
+  /// Makes the files accessible only to this user, and inspects them before SQLite opens them.
   /// - Precondition: the directory is locked.
-  /// - Parameter make: creates a new database at a path and closes it; called if there is no database.
+  /// - Parameter make: creates a new database at a path and closes it. Called if there is no database.
   /// - Returns: messages for the user.
   /// - Throws: `corrupt` for files that SQLite would treat as an empty database; `notWritable`, `notPrivate`.
   package func prepare(making make: (String) throws(StoreError) -> Void) throws(StoreError) -> [String] {
@@ -42,8 +42,8 @@ package struct DatabaseFiles: Hashable, Sendable {
     return notices
   }
 
-  /// Creates a database under a temporary name, and renames it. So after any interruption the file is complete or
-  /// absent, and an empty file must have been damaged.
+  /// Creates a database under a temporary name, and then renames it. After an interruption, the file is therefore
+  /// either complete or absent, and an empty file must have been damaged.
   private func create(_ make: (String) throws(StoreError) -> Void) throws(StoreError) {
     let new = path + ".creating"
     // An interrupted attempt may have left these files.
@@ -62,7 +62,7 @@ package struct DatabaseFiles: Hashable, Sendable {
   }
 
   /// Makes a finished file durable, and renames it to the database's name.
-  /// - Throws: `notWritable`; also if a part of the data is only in the file's log.
+  /// - Throws: `notWritable`. This includes the case that some of the data is only in the file's write-ahead log.
   package func install(_ finished: String) throws(StoreError) {
     var log = stat()
     guard stat(finished + "-wal", &log) != 0 || log.st_size == 0 else {
@@ -123,7 +123,7 @@ package struct DatabaseFiles: Hashable, Sendable {
     }
   }
 
-  /// Whether damage was detected during use, and the database has not been verified since.
+  /// Whether damage was detected while the database was in use, and the database has not been verified since then.
   package var isMarkedDamaged: Bool { access(damageMark, F_OK) == 0 }
 
   package func markDamaged() {
@@ -133,7 +133,7 @@ package struct DatabaseFiles: Hashable, Sendable {
 
   package func clearDamage() { unlink(damageMark) }
 
-  /// Renames the database and its log to the first free name `….damaged-N`. Nothing is deleted.
+  /// Renames the database and its log to the first unused name `….damaged-N`. Nothing is deleted.
   /// - Returns: the new path of the database.
   package func moveAside() throws(StoreError) -> String {
     // The log is renamed second: a database without a log is valid, but a log without its database counts as damage.
@@ -167,8 +167,8 @@ package struct DatabaseFiles: Hashable, Sendable {
 /// followed, because another user could have placed a link there to overwrite a file of this user.
 package enum PrivateFile {
   /// Opens the file for reading and writing. The caller closes it.
-  /// - Returns: the descriptor, and a message to the user about changed permissions; `nil` if the file does not exist
-  ///   and `creating` is false.
+  /// - Returns: the descriptor, and a message for the user if permissions were changed. `nil` if the file does not
+  ///   exist and `creating` is false.
   /// - Throws: `notWritable`, `notPrivate`.
   static func open(
     _ path: String, creating: Bool
@@ -189,9 +189,9 @@ package enum PrivateFile {
     }
   }
 
-  /// Makes a file private if it exists.
-  /// - Precondition: this process does not have the file open, since closing it here would release all its locks.
-  /// - Returns: a message to the user about changed permissions.
+  /// Makes a file accessible only to this user, if it exists.
+  /// - Precondition: this process does not have the file open. Closing the file here would release all its locks.
+  /// - Returns: a message for the user if permissions were changed.
   package static func secure(_ path: String, creating: Bool = false) throws(StoreError) -> String? {
     guard let file = try open(path, creating: creating) else { return nil }
     close(file.descriptor)
@@ -224,7 +224,8 @@ package enum PrivateFile {
   }
 }
 
-/// The directory of a store with its database files. It is locked until this value ends, exclusively or shared.
+/// The directory of a store with its database files. While this value exists, the directory is locked, exclusively or
+/// shared.
 package struct StoreDirectory: ~Copyable {
   package let files: DatabaseFiles
   private let lock: DirectoryLock
@@ -236,9 +237,9 @@ package struct StoreDirectory: ~Copyable {
   /// Whether no other process was using the directory. Always true if the directory is not shared.
   package var isFirst: Bool { lock.isFirst }
 
-  /// Creates the directory if necessary, makes it private, and locks it.
+  /// Creates the directory if necessary, makes it accessible only to this user, and locks it.
   /// - Parameters:
-  ///   - name: the name of the directory in errors, such as "data directory".
+  ///   - name: the name of the directory in error messages, such as "data directory".
   ///   - database: the file name of the database in the directory.
   ///   - others: the name prefixes of other files that belong in the directory.
   ///   - use: whether other processes may use the directory at the same time.
@@ -255,7 +256,7 @@ package struct StoreDirectory: ~Copyable {
   }
 
   /// Inspects the files before SQLite opens them.
-  /// - Parameter make: creates a new database at a path and closes it; called if there is no database.
+  /// - Parameter make: creates a new database at a path and closes it. Called if there is no database.
   /// - Throws: `corrupt` for files that SQLite would treat as an empty database; `notWritable`, `notPrivate`.
   package borrowing func prepare(making make: (String) throws(StoreError) -> Void) throws(StoreError) {
     // Only the first process inspects the files. Files in use must not be opened outside of SQLite, because closing
@@ -263,29 +264,30 @@ package struct StoreDirectory: ~Copyable {
     if isFirst { try files.prepare(making: make).forEach(report) }
   }
 
-  /// Lets other processes share the directory. Call it after the database is open.
+  /// Allows other processes to share the directory. Call this after the database is open.
   package borrowing func share() throws(StoreError) { try lock.share() }
 }
 
-/// A mark file next to a database that does not fsync every commit (`synchronous=NORMAL`). It exists from the first
-/// change until the database is closed.
+/// A marker file next to a database that does not fsync every commit (`synchronous=NORMAL`). The file exists from the
+/// first change until the database is closed.
 ///
-/// The mark contains the boot id of the system. If the id is from an earlier boot, the system stopped while the
-/// database was open, so the last commits may be lost. A killed process leaves a mark of the current boot. The commits
-/// of that process are in the system's cache and are not lost.
+/// The marker contains the boot id of the system. If the id is from an earlier boot, the system stopped while the
+/// database was open, so the last commits may be lost. If a process was killed, its marker contains the id of the
+/// current boot. Its commits are in the system's cache and are not lost.
 package struct OpenMark: Sendable {
   private let files: DatabaseFiles
 
   package init(_ files: DatabaseFiles) { self.files = files }
 
-  /// Whether the system stopped while the database was open. Returns true only once.
+  /// Whether the system stopped while the database was open. Returns true only once, because it removes the marker.
   package func takeCrash() -> Bool {
     guard let marked = Self.contents(files.openMark), marked != Self.bootID else { return false }
     unlink(files.openMark)
     return true
   }
 
-  /// Sets the mark durably. A failure does not fail the commit. It only means that a later crash is not reported.
+  /// Creates the marker and flushes it to disk. A failure does not make the commit fail; a later crash is just not
+  /// reported.
   package func set() {
     guard let boot = Self.bootID, Self.contents(files.openMark) != boot else { return }
     let descriptor = open(files.openMark, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -296,7 +298,7 @@ package struct OpenMark: Sendable {
     if isSet { files.syncDirectory() } else { unlink(files.openMark) }
   }
 
-  /// Removes the mark durably, after the database was closed.
+  /// Removes the marker and flushes this to disk, after the database was closed.
   package func remove() {
     if unlink(files.openMark) == 0 { files.syncDirectory() }
   }

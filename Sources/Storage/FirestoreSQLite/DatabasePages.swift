@@ -2,21 +2,21 @@
 import CPageChecksums
 import Glibc
 
-/// Reads the pages of a damaged database, each in its last intact committed version. SQLite cannot do this, because it
-/// needs the damaged pages to find the others.
+/// Reads the pages of a damaged database. For each page, reads the last committed version that is intact. SQLite cannot
+/// do this, because it finds pages through other pages, which may be damaged.
 ///
-/// Pages come from the file, or from the log if it has newer ones. This includes intact commits that SQLite does not
-/// recover because an earlier frame is damaged.
+/// A page is read from the write-ahead log if the log has a newer version of it, and otherwise from the file. The log
+/// is used even for intact commits that SQLite does not recover because an earlier frame is damaged.
 package struct DatabasePages: ~Copyable {
   private let source: PageSource
-  /// The number of damaged pages in the log. An older version of the page is used if there is one.
+  /// The number of damaged pages in the log. Instead of such a page, an older version is used if there is one.
   package let damagedFrames: Int
-  /// The free pages, as far as their list can be read.
+  /// The free pages, as far as the list of free pages is readable.
   let free: Set<UInt32>
 
   package var pageSize: Int { source.pageSize }
   package var pageCount: Int { source.pageCount }
-  /// The number of bytes in a page that can contain data.
+  /// The number of bytes in a page that are available for data.
   var usableSize: Int { source.usableSize }
 
   /// - Parameters:
@@ -102,7 +102,7 @@ private struct PageSource {
     return count == size ? bytes : nil
   }
 
-  /// Reads the list of free pages. Each trunk page contains the number of the next trunk page, a count, and as many
+  /// Reads the list of free pages. Each trunk page contains the number of the next trunk page, a count, and that many
   /// page numbers.
   func freePages() -> Set<UInt32> {
     var free: Set<UInt32> = []
@@ -140,7 +140,7 @@ extension StoredValue: SQLValue {
   }
 }
 
-/// A row of a table, with its row id; or an entry of an index or of a table without row ids.
+/// A row of a table with its row id, or an entry of an index or of a table without row ids.
 package struct StoredRecord: Hashable, Sendable {
   package var number: Int64?
   package var values: [StoredValue]
@@ -150,7 +150,7 @@ package struct StoredRecord: Hashable, Sendable {
 extension DatabasePages {
   /// Visits every readable record of all tables and indexes, in page order.
   /// - Parameter onlyLogged: whether to visit only pages that are in the log.
-  /// - Returns: the number of unreadable pages and records; free pages do not count.
+  /// - Returns: the number of unreadable pages and records, without free pages.
   package func forEachRecord<Failure: Error>(
     onlyLogged: Bool = false, _ visit: (StoredRecord) throws(Failure) -> Void
   ) throws(Failure) -> Int {
@@ -229,11 +229,11 @@ extension DatabasePages {
   }
 }
 
-/// A b-tree page with records: a leaf of a table, or any page of an index.
+/// A b-tree page that contains records: a leaf of a table, or any page of an index.
 struct TreePage {
   struct Cell {
     var number: Int64?
-    /// The position of the payload, its total size, and the size of its part on this page.
+    /// The position of the payload in the page, the payload's total size, and the size of its part on this page.
     var payload: Int
     var size: Int
     var local: Int
@@ -247,7 +247,7 @@ struct TreePage {
 
   private static let (indexInterior, indexLeaf, tableLeaf): (UInt8, UInt8, UInt8) = (2, 10, 13)
 
-  /// - Returns: `nil` for any other page.
+  /// - Returns: `nil` if the page contains no records.
   init?(_ page: [UInt8], start: Int, usable: Int) {
     kind = page[start]
     guard [Self.indexInterior, Self.indexLeaf, Self.tableLeaf].contains(kind) else { return nil }
@@ -274,7 +274,8 @@ struct TreePage {
     return end <= usable ? Cell(number: number, payload: reader.position, size: Int(size), local: local) : nil
   }
 
-  /// The size of the payload's part on the page: the whole payload, or a part such that all overflow pages are full.
+  /// The size of the part of a payload that is stored on the page. If the whole payload does not fit, this size is
+  /// chosen so that all overflow pages are full.
   private func local(_ size: Int) -> Int {
     let most = kind == Self.tableLeaf ? usable - 35 : (usable - 12) * 64 / 255 - 23
     if size <= most { return size }
@@ -284,7 +285,8 @@ struct TreePage {
   }
 }
 
-/// Reads integers of one to nine bytes. Each byte has seven bits, except the ninth, which has eight.
+/// Reads integers that are encoded in one to nine bytes. Each byte contains seven bits, except the ninth, which
+/// contains eight.
 struct VarintReader {
   private let bytes: [UInt8]
   private(set) var position: Int
@@ -309,10 +311,11 @@ struct VarintReader {
 }
 
 /// Databases with a checksum at the end of each page, in SQLite's published format (sqlite.org/cksumvfs.html). The
-/// checksum is verified when a page is read. If a bit has changed on disk, the read fails and does not return wrong
+/// checksum is verified when a page is read. If the page has changed on disk, the read fails instead of returning wrong
 /// data.
 package enum PageChecksums {
-  /// The size of the checksum at the end of each page, in bytes. Reserve it before a database has its first page.
+  /// The size of the checksum at the end of each page, in bytes. It must be reserved before a database has its first
+  /// page.
   package static let reservedBytes = Int32(CPC_RESERVED_BYTES)
 
   /// The application id in the header of Hearth's databases: "Hear".

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// The way in which a process uses a directory: alone or together with other processes.
+/// The kind of use that a process makes of a directory: exclusive, or together with other processes.
 package enum DirectoryUse: String, Hashable, Sendable {
   /// No other process uses the directory.
   case alone
-  /// No other process opens the directory. Other processes use its data through the process that holds it.
+  /// No other process opens the directory. Other processes use its data through the process that has locked it.
   case served = "serves"
   /// Other processes may also use the directory if they share it.
   case shared
 }
 
-/// A directory that this process uses exclusively or shares with other processes. An advisory lock on a file ensures
-/// this; the file names the holder. The kernel releases the lock however the process ends, so a stale file does not
-/// block other processes.
+/// A lock on a directory that this process uses exclusively or shares with other processes. It is an advisory lock on a
+/// file in the directory, and the file contains the id of the process that has the lock. The kernel releases the lock
+/// when the process ends in any way, so an old file does not block other processes.
 ///
-/// Processes that share a directory open the database one after the other (`OpeningLock`). The first process holds the
-/// directory exclusively until `share`, so that it can inspect the files while no other process uses them.
+/// Processes that share a directory open the database one after the other (`OpeningLock`). The first process has an
+/// exclusive lock until it calls `share`, so that it can inspect the files while no other process uses them.
 package struct DirectoryLock: ~Copyable {
-  /// The absolute path. SQLite would read a relative path such as `file:x` as a URI.
+  /// The absolute path. A relative path such as `file:x` would be treated as a URI by SQLite.
   package let directory: String
-  /// Messages to the user about permissions that were changed to protect the stored data.
+  /// Messages for the user about permissions that were changed to protect the stored data.
   package let notices: [String]
   /// Whether no other process was using the directory. Always true if the directory is not shared.
   package let isFirst: Bool
@@ -28,9 +28,10 @@ package struct DirectoryLock: ~Copyable {
   private let turn: OpeningLock?
   private let place: String
 
-  /// Creates the directory and its parents (mode 0700) or makes it private, and locks it.
+  /// Creates the directory and its parents with mode 0700, or changes an existing directory to be private. Then locks
+  /// it.
   /// - Parameters:
-  ///   - name: the name of the directory in errors, such as "data directory".
+  ///   - name: the name of the directory in error messages, such as "data directory".
   ///   - own: the name prefixes of files that belong in the directory. A directory without other files gets mode 0700.
   ///   - use: whether other processes may use the directory at the same time.
   /// - Throws: `locked`, `notWritable`, `notPrivate`.
@@ -61,10 +62,10 @@ package struct DirectoryLock: ~Copyable {
     descriptor = file.descriptor
   }
 
-  /// Lets other processes share the directory, after the first process has opened the database. Without sharing, does
-  /// nothing.
-  /// - Throws: `locked` if another process locked the directory exclusively at that moment. Do not use the directory
-  ///   then.
+  /// Allows other processes to share the directory, after the first process has opened the database. Does nothing if
+  /// the directory is not shared.
+  /// - Throws: `locked` if another process locked the directory exclusively at this moment. In this case, do not use
+  ///   the directory.
   package func share() throws(StoreError) {
     guard let turn else { return }
     defer { turn.end() }
@@ -80,8 +81,8 @@ package struct DirectoryLock: ~Copyable {
     close(descriptor)
   }
 
-  /// Locks the file. Closes it if it cannot be locked.
-  /// - Returns: whether no other process holds the directory.
+  /// Locks the file, or closes it if it cannot be locked.
+  /// - Returns: whether no other process has locked the directory.
   private static func lock(
     _ descriptor: Int32, _ use: DirectoryUse, _ directory: String, _ place: String
   ) throws(StoreError) -> Bool {
@@ -129,13 +130,13 @@ package struct DirectoryLock: ~Copyable {
     }
   }
 
-  /// The process that holds a directory, according to the file "lock" in it.
+  /// The process that has locked a directory, according to the file "lock" in it.
   package struct Holder: Hashable, Sendable {
     package var process: Int32
-    /// The use, from the second line of the file. An unknown word counts as `alone`.
+    /// The process's use of the directory, read from the second line of the file. An unknown word counts as `alone`.
     fileprivate var use: DirectoryUse
 
-    /// Whether other processes use the data through this one.
+    /// Whether other processes use the data through this process.
     package var serves: Bool { use == .served }
 
     fileprivate init(process: Int32, use: DirectoryUse) { (self.process, self.use) = (process, use) }
@@ -157,8 +158,8 @@ package struct DirectoryLock: ~Copyable {
     return holder(descriptor)
   }
 
-  /// The process that holds the directory; `nil` if unknown. A holder that has not written its process id, such as a
-  /// child process that inherited the lock, is unknown.
+  /// The process that has locked the directory; `nil` if unknown. A process is unknown if it has not written its process
+  /// id into the file. An example is a child process that inherited the lock.
   package static func presentHolder(of directory: String) -> Holder? {
     let descriptor = open(absolute(directory) + "/lock", O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }
@@ -187,26 +188,26 @@ package struct DirectoryLock: ~Copyable {
   }
 }
 
-/// The permissions of an existing directory. They decide whether data may be stored in it.
+/// The permissions of an existing directory. They determine whether data may be stored in it.
 ///
-/// A user who can write to the directory could replace files. A user who can read it could read files that are not
-/// private themselves.
+/// A user who can write to the directory could replace files. A user who can read it could read those files in it that
+/// are not private.
 package struct DirectoryPermissions: Hashable, Sendable {
   var owner: uid_t
   var mode: mode_t
-  /// Whether the directory has files that do not belong to the store.
+  /// Whether the directory contains files that do not belong to the store.
   var isShared: Bool
 
   package enum Verdict: Hashable, Sendable {
     case use
     /// The mode of the directory must be changed to 0700.
     case narrow
-    /// The directory cannot be used, for this reason.
+    /// The directory cannot be used. The text contains the reason.
     case refuse(String)
   }
 
-  /// The decision for a user. Root may use another user's directory, as in a container with an external volume; its
-  /// mode is then left unchanged.
+  /// Decides whether a user may use the directory. Root may use another user's directory, as in a container with an
+  /// external volume. In that case, the directory's mode is not changed.
   package func verdict(for user: UInt32) -> Verdict {
     let (isWritable, isReadable) = (mode & 0o022 != 0, mode & 0o077 != 0)
     guard owner == user else {
@@ -220,7 +221,7 @@ package struct DirectoryPermissions: Hashable, Sendable {
     return isWritable ? .refuse("other users can write to it (mode \(Self.text(mode)))") : .use
   }
 
-  /// - Returns: a message to the user about changed permissions.
+  /// - Returns: a message for the user if permissions were changed.
   static func secure(_ path: String, _ place: String, own: [String]) throws(StoreError) -> String? {
     let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else {

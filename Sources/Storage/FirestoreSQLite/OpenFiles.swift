@@ -5,13 +5,13 @@ import Synchronization
 
 /// Detects deleted, replaced or moved files of an open database. The files are checked when their directory changes,
 /// and at most once a second when they are used. A deleted or replaced file can still be written to, but its data is
-/// lost when the process ends. A renamed or replaced directory still contains the data, but the next process does not
-/// find it there.
+/// lost when the process ends. A directory that was moved still contains the data, but the next process does not find
+/// the data at the expected path.
 package final class OpenFiles: Sendable {
   private struct State: Sendable {
     /// The time of the last check, in seconds (see `tick`).
     var tick: Int64
-    /// The inode numbers of the database and, once it exists, of its log, by file name.
+    /// The inode numbers by file name: of the database and, once it exists, of its write-ahead log.
     var numbers: [String: ino_t]
     var loss: StoreError?
     var isOver = false
@@ -19,19 +19,20 @@ package final class OpenFiles: Sendable {
     var watch: DirectoryWatch?
   }
 
-  /// The seconds between periodic checks, with and without notifications about directory changes.
+  /// The seconds between periodic checks: the first number applies if the system reports changes of the directory, and
+  /// the second if it does not.
   private static let (watchedPause, unwatchedPause) = (60, 1)
 
   private let files: DatabaseFiles
-  /// The end of the message, which states the consequence.
+  /// The end of the error message, which describes the consequence.
   private let consequence: String
   private let directory: Int32
   private let state: Mutex<State>
 
   /// - Parameters:
   ///   - files: the files of a database that was just opened.
-  ///   - consequence: the consequence for the user, in one or two sentences. The first one follows a colon, in lower
-  ///     case.
+  ///   - consequence: describes the consequence for the user, in one or two sentences. It follows a colon, so the first
+  ///     sentence begins in lower case.
   /// - Returns: `nil` if the directory cannot be opened.
   package init?(_ files: DatabaseFiles, consequence: String) {
     self.files = files
@@ -53,11 +54,11 @@ package final class OpenFiles: Sendable {
     return Int64(time.tv_sec)
   }
 
-  /// The detected loss of a file; `nil` if there is none.
+  /// The error for a lost file; `nil` if no file was lost.
   package var loss: StoreError? { state.withLock { $0.loss } }
 
-  /// Checks the files, unless both were checked and found within this second.
-  /// - Throws: `gone` if a file is lost, on this and every later call.
+  /// Checks the files, unless they were already checked in this second and both exist.
+  /// - Throws: `gone` if a file was lost, in this and every later call.
   package func check(at tick: Int64 = OpenFiles.tick) throws(StoreError) {
     let (loss, observers) = state.withLock { state -> (StoreError?, [@Sendable (StoreError) -> Void]) in
       guard state.loss == nil, !state.isOver, state.tick != tick || state.numbers.count < 2 else {
@@ -73,7 +74,8 @@ package final class OpenFiles: Sendable {
   }
 
   /// Starts to check whenever the directory changes.
-  /// - Parameter observer: called once, on any thread, when a loss is detected, also by `check`.
+  /// - Parameter observer: called once, on any thread, when a lost file is detected. This includes detection by
+  ///   `check`.
   package func watch(_ observer: @escaping @Sendable (StoreError) -> Void) {
     guard observe(observer) else { return }
     let watch = DirectoryWatch(directory) { [weak self] in self?.lookNow() }
@@ -104,7 +106,7 @@ package final class OpenFiles: Sendable {
     try? check()
   }
 
-  /// Checks repeatedly until this object ends or a loss is detected.
+  /// Checks periodically until this object ends or a lost file is detected.
   private func lookAgain(after pause: Int) {
     DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + .seconds(pause)) { [weak self] in
       guard let self else { return }
@@ -137,7 +139,7 @@ package final class OpenFiles: Sendable {
     return nil
   }
 
-  /// Whether the path of the directory no longer refers to the opened directory.
+  /// Whether the path of the directory now refers to another directory than the opened one, or to none.
   private func isMoved(_ opened: stat) -> Bool {
     var current = stat()
     guard stat(files.directory, &current) == 0 else { return errno == ENOENT || errno == ENOTDIR }
@@ -149,12 +151,12 @@ package final class OpenFiles: Sendable {
   }
 }
 
-/// Reports files that are created, removed or moved in a directory, with inotify(7). Does not report changes by other
-/// machines on a shared file system.
+/// Reports files that are created, removed or moved in a directory, using inotify(7). Does not report changes that
+/// other machines make on a shared file system.
 final class DirectoryWatch: Sendable {
   private static let names = UInt32(
     IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
-  /// The time within which changes are reported together.
+  /// The time during which changes are collected before they are reported together.
   private static let pause = DispatchTimeInterval.milliseconds(100)
 
   private let descriptor: Int32

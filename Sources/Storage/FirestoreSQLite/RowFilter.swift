@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import CSQLite
 
-/// The SQL function `admits(blob)`. With it, a scan rejects rows before SQLite copies them.
+/// The SQL function `admits(blob)`. With it, a scan can reject rows before SQLite copies them.
 ///
-/// Rejecting a row inside the scan costs about a third of stepping to it, because SQLite passes the function a pointer
-/// into the page.
+/// Rejecting a row inside the scan takes about a third of the time of returning the row, because SQLite passes the
+/// function a pointer into the page.
 package final class RowFilter {
   /// Whether the row with these bytes may be needed. The bytes are valid only during the call.
   package typealias Admits = (UnsafeRawBufferPointer) -> Bool
 
   private var admits: Admits = { _ in true }
 
-  /// Registers the function with a connection. The connection retains it until it closes.
+  /// Registers the function with a connection. The connection retains the function until the connection closes.
   package init(_ connection: Connection) throws(StoreError) { try connection.add(self) }
 
   func register(with connection: Connection) throws(StoreError) {

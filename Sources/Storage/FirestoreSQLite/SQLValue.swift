@@ -47,11 +47,11 @@ extension Optional: SQLValue where Wrapped: SQLValue {
 }
 
 @usableFromInline enum SQLite {
-  /// The destructor SQLITE_TRANSIENT. It makes SQLite copy the value.
+  /// The destructor SQLITE_TRANSIENT, which makes SQLite copy the value.
   @inlinable static var copied: sqlite3_destructor_type { unsafeBitCast(-1, to: sqlite3_destructor_type.self) }
 }
 
-/// The current row of a running statement. Valid until the next step. Columns are counted from 0.
+/// The current row of a running statement. It is valid until the next step. Columns are counted from 0.
 @usableFromInline package struct Row {
   @usableFromInline let statement: OpaquePointer
 
@@ -68,7 +68,7 @@ extension Optional: SQLValue where Wrapped: SQLValue {
 
   @inlinable package func blob(_ column: Int32) -> [UInt8] { [UInt8](blobBytes(column)) }
 
-  /// The bytes of a blob or text column; empty for NULL. Valid until the next step.
+  /// The bytes of a blob or text column; empty for NULL. They are valid until the next step.
   @inlinable package func blobBytes(_ column: Int32) -> UnsafeRawBufferPointer {
     let start = sqlite3_column_blob(statement, column)
     return UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, column)))

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Compiled statements by the address of their literal. A lookup takes about twenty instructions. A dictionary would
-/// take hundreds, up to a tenth of the time to find a row.
+/// Compiled statements, indexed by the addresses of their string literals. A lookup takes about twenty instructions. A
+/// dictionary lookup would take hundreds, which is up to a tenth of the time to find a row.
 @usableFromInline struct StatementTable: ~Copyable {
   @usableFromInline typealias Slot = (sql: UnsafePointer<UInt8>?, statement: OpaquePointer?)
 
-  /// The number of slots: a power of two, and several times the number of literals in a store.
+  /// The number of slots: a power of two that is several times the number of SQL literals in a store.
   @usableFromInline static var capacity: Int { 1024 }
 
   @usableFromInline let slots: UnsafeMutablePointer<Slot>
@@ -17,7 +17,7 @@
 
   deinit { slots.deallocate() }
 
-  /// The statement; `nil` for SQL that is not compiled yet.
+  /// The statement; `nil` if this SQL has not been compiled yet.
   @inlinable subscript(sql: StaticString) -> OpaquePointer? { slots[place(of: sql.utf8Start)].statement }
 
   func insert(_ statement: OpaquePointer, for sql: StaticString) {
@@ -34,8 +34,8 @@
     }
   }
 
-  /// The slot of a statement, or a free slot for it. The search starts at the upper ten bits of the address times the
-  /// golden ratio, and continues until it finds the statement or a free slot.
+  /// The slot of a statement, or a free slot for it. The search starts at the slot given by the upper ten bits of the
+  /// address times the golden ratio, and continues until it finds the statement or a free slot.
   @inlinable func place(of sql: UnsafePointer<UInt8>) -> Int {
     var place = Int(truncatingIfNeeded: (UInt64(UInt(bitPattern: sql)) &* 0x9e37_79b9_7f4a_7c15) >> 54)
     while let other = slots[place].sql, other != sql { place = (place + 1) & (Self.capacity - 1) }

@@ -3,11 +3,11 @@ import CSQLite
 package import FirestoreModel
 import Glibc
 
-/// An error of a store, which is the cache or the backend's data. The failed call stored nothing, unless the kind is
+/// An error of a store (the cache or the backend's data). The call that failed stored nothing, unless the kind is
 /// `uncertain`.
 @usableFromInline package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
   package enum Kind: Hashable, Sendable {
-    /// Another process, or another store in this process, holds the directory.
+    /// Another process, or another store in this process, has locked the directory.
     case locked
     case notWritable
     /// The directory or a file in it is accessible to other users, or is not a regular directory or file of this user.
@@ -18,12 +18,13 @@ import Glibc
     case gone
     /// The data was written by a newer version of this program.
     case newerSchema
-    /// The cache belongs to another database (`CacheIdentity`).
+    /// The cache belongs to another Firestore database (`CacheIdentity`).
     case foreign
-    /// Another process that shares the cache is now primary. Work that is reserved for the primary was not done.
+    /// Another process that shares the cache is now the primary client. Work that only the primary client may do was
+    /// not done.
     case leaseLost
     case diskFull
-    /// A commit failed and could not be withdrawn. It may reappear after a restart.
+    /// A commit failed and could not be removed from the log. It may reappear after a restart.
     case uncertain
     /// The request itself is invalid.
     case refused(StatusCode)
@@ -80,7 +81,7 @@ extension StoreError {
 
   /// The result code SQLITE_IOERR_DATA, which `PageChecksums` returns.
   private static let damagedPage = SQLITE_IOERR | 32 << 8
-  /// The result codes for a file that could not be written, flushed or grown: SQLITE_IOERR_WRITE, _FSYNC, _DIR_FSYNC,
-  /// _TRUNCATE, _SHMOPEN, _SHMSIZE and _SHMMAP.
+  /// The result codes for a file that could not be written, flushed or extended: SQLITE_IOERR_WRITE, _FSYNC,
+  /// _DIR_FSYNC, _TRUNCATE, _SHMOPEN, _SHMSIZE and _SHMMAP.
   private static let failuresToWrite = Set<Int32>([3, 4, 5, 6, 18, 19, 21].map { SQLITE_IOERR | $0 << 8 })
 }

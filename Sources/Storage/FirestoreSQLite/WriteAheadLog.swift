@@ -13,13 +13,13 @@ import Glibc
 package struct WriteAheadLog: Sendable {
   package struct Frame: Hashable, Sendable {
     package var page: UInt32
-    /// The number of pages of the database after this frame; 0 unless the frame ends a transaction.
+    /// The number of pages in the database after this frame, if the frame ends a transaction; otherwise 0.
     package var databaseSize: UInt32
-    /// The position of the page in the file.
+    /// The position of the frame's page in the log file.
     package var offset: Int
-    /// The number of the frame's salts that equal the header's salts.
+    /// The number of salts (0 to 2) that are equal in the frame and in the header.
     package var matchingSalts: Int
-    /// Whether the frame is undamaged and continues the previous frame.
+    /// Whether the frame is undamaged, and its checksum continues the previous frame's checksum.
     package var isIntact: Bool
 
     package var isCommit: Bool { databaseSize != 0 }
@@ -32,10 +32,10 @@ package struct WriteAheadLog: Sendable {
   package private(set) var isHeaderIntact = false
   /// The two salts of the header. They change when SQLite restarts the log.
   private(set) var salts: UInt64 = 0
-  /// All complete frames in order, of the current generation or an earlier one.
+  /// All complete frames, in order. They may be from the current generation or from an earlier one.
   package private(set) var frames: [Frame] = []
 
-  /// The end position of the last commit without damage before it; 0 if there is none.
+  /// The end position of the last commit before the first damage; 0 if there is no commit.
   var committedEnd: Int {
     frames.prefix { $0.isIntact }.last { $0.isCommit }.map { $0.offset + pageSize } ?? 0
   }
@@ -53,7 +53,7 @@ package struct WriteAheadLog: Sendable {
 
   private static func salts(_ header: [UInt8]) -> UInt64 { UInt64(header.word(16)) << 32 | UInt64(header.word(20)) }
 
-  /// Reads the log. O(size).
+  /// Reads the log. Takes O(size) time.
   /// - Returns: `nil` if there is no log or no complete frame.
   package init?(path: String) throws(StoreError) {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
@@ -123,7 +123,7 @@ struct LogReader {
   }
 }
 
-/// The checksum of headers and frames. It consists of two sums over pairs of words; each sum is also added to the
+/// The checksum of headers and frames. It consists of two sums over pairs of words. Each sum is also added to the
 /// other.
 struct LogChecksum {
   private let isBigEndian: Bool
@@ -136,7 +136,7 @@ struct LogChecksum {
     self.second = second
   }
 
-  /// - Parameter bytes: the bytes; their count is a multiple of eight.
+  /// - Parameter bytes: the bytes to add. Their number must be a multiple of eight.
   mutating func add(_ bytes: ArraySlice<UInt8>) {
     var (first, second) = (first, second)
     let isBigEndian = isBigEndian
@@ -185,13 +185,14 @@ extension [UInt8] {
 /// ── intact ── ✗ ── … an intact commit                                            lost commits: reported
 /// ```
 package enum LogInspection {
-  /// The number of intact commits that SQLite does not recover, because they follow a damaged frame.
+  /// The number of intact commits after a damaged frame. SQLite does not recover them.
   package static func unrecovered(_ log: WriteAheadLog) -> Int {
     let bad = log.isHeaderIntact ? log.frames.firstIndex { !$0.isIntact } ?? log.frames.count : 0
     return log.frames[bad...].count { $0.isIntact && $0.isCommit }
   }
 
-  /// Rejects files that SQLite would treat as an empty database, and copies a log with commits that SQLite would drop.
+  /// Rejects files that SQLite would treat as an empty database. Copies a log that contains commits that SQLite would
+  /// drop.
   /// - Precondition: the directory is locked.
   /// - Returns: messages for the user.
   /// - Throws: `corrupt` for an empty database file, or for a log with commits but without a database.

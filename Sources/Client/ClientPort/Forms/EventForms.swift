@@ -44,7 +44,7 @@ extension SearchUpdate: JSONRecord {
   }
 }
 
-/// The result of a listener in the report of missed snapshots.
+/// The current result of one listener, as reported in `snapshotsMissed`.
 struct MissedResult: JSONRecord {
   var listener: ListenerTag
   var result: ListenerState.Result
@@ -128,7 +128,7 @@ extension AnsweredWrite: JSONRecord {
 // MARK: - Answers
 
 extension JSONForm {
-  /// Reads or writes the result of a request: the member `name` on success, or the member `error`.
+  /// Reads or writes the result of a request: the member `name` on success, the member `error` on failure.
   mutating func result<V: JSONFormed>(
     _ name: String, _ result: Result<V, RPCStatus>? = nil
   ) throws(JSONError) -> Result<V, RPCStatus> {

@@ -218,7 +218,8 @@ extension CacheSurvey.Victim: JSONRecord {
   }
 }
 
-/// Identifies a query's result by the member `target`, or a document by the member `path`.
+/// Identifies what a garbage collection would evict: a query's result by the member `target`, or a document by the
+/// member `path`.
 extension CacheSurvey.Victim.Subject: JSONRecord {
   package static func form(_ form: inout JSONForm, _ it: Self?) throws(JSONError) -> Self {
     var (target, documents, key, bytes): (Target?, Int?, DocumentKey?, Int64?)

@@ -7,18 +7,18 @@ package import FirestoreModel
 
 /// A type whose values have exactly one JSON form.
 ///
-/// `String` intentionally does not conform. Each string must be declared as a fixed word, as free text or as content,
-/// so that redaction misses nothing.
+/// `String` intentionally does not conform. Each string must be declared as a fixed word, as free text or as user
+/// content, so that redaction treats each one correctly.
 package protocol JSONFormed {
-  /// Writes the value, without the parts that the context's redaction hides.
+  /// The JSON form of the value, without the parts that the context's redaction hides.
   func json(_ context: JSONContext) -> JSONSyntax
-  /// Reads the value.
+  /// Reads the value from its JSON form.
   init(json: JSONSyntax, _ context: JSONContext) throws(JSONError)
 }
 
-/// The database and the redaction that a form depends on.
+/// The database and the redaction that determine a JSON form.
 package struct JSONContext: Sendable {
-  /// The database in which references are written as paths; `nil` to write full names.
+  /// The database whose references are written as paths. If it is `nil`, all references are written as full names.
   package var database: DatabaseID?
   /// The redaction that hides values during writing; `nil` to write everything.
   package var redaction: Redaction?
@@ -28,8 +28,8 @@ package struct JSONContext: Sendable {
     self.redaction = redaction
   }
 
-  /// The database for references that are read as paths. If `database` is `nil`, all references have full names and
-  /// this database has an empty name.
+  /// The database of references that are read as paths. If `database` is `nil`, all references have full names, so this
+  /// database is not used and has an empty name.
   var readDatabase: DatabaseID { database ?? DatabaseID(project: "") }
 }
 
@@ -40,13 +40,13 @@ package protocol JSONRecord: JSONFormed {
   static func form(_ form: inout JSONForm, _ it: Self?) throws(JSONError) -> Self
 }
 
-/// A value whose JSON form is an object with a `type` and the members that belong to this type.
+/// A value whose JSON form is an object with a member `type` and the members for this type.
 package protocol JSONUnion: JSONFormed {
   /// Writes the members of the value into the object.
-  /// - Returns: the `type`.
+  /// - Returns: the value of the member `type`.
   func write(_ form: inout JSONForm) throws(JSONError) -> String
-  /// Reads the members that belong to a type from the object.
-  /// - Returns: `nil` for an unknown type.
+  /// Reads the members for a type from the object.
+  /// - Returns: `nil` if the type is unknown.
   static func read(_ type: String, _ form: inout JSONForm) throws(JSONError) -> Self?
 }
 
@@ -86,14 +86,14 @@ package struct JSONForm {
     return try V(json: json, context)
   }
 
-  /// Reads or writes a number that can be negative, such as an offset or a position. `Int` itself has the form of a
+  /// Reads or writes a number that can be negative, such as an offset or a position. `Int` itself is written as a
   /// count, which cannot be negative.
   @discardableResult
   package mutating func signed(_ name: String, _ value: Int? = nil) throws(JSONError) -> Int {
     Int(try self(name, value.map { Int32(clamping: $0) }) as Int32)
   }
 
-  /// Reads or writes a word from the program or its configuration. Redaction never hides such a word.
+  /// Reads or writes a word that comes from the program or its configuration. Redaction never hides such a word.
   @discardableResult
   package mutating func word(_ name: String, _ value: String? = nil) throws(JSONError) -> String {
     try string(name, value) { $0 }
@@ -105,7 +105,7 @@ package struct JSONForm {
     return try word(name, value)
   }
 
-  /// Reads or writes a sentence. Redaction hides the quoted parts, or the whole sentence.
+  /// Reads or writes a sentence. Redaction hides the quoted parts of the sentence, or the whole sentence.
   @discardableResult
   package mutating func text(_ name: String, _ value: String? = nil) throws(JSONError) -> String {
     try string(name, value) { [redaction] in redaction?.text($0) ?? $0 }
@@ -117,7 +117,7 @@ package struct JSONForm {
     return try text(name, value)
   }
 
-  /// Reads or writes a text that is user data. Any redaction replaces such a text with its kind and length.
+  /// Reads or writes a text that is user data. Redaction always replaces it with its kind and length.
   @discardableResult
   package mutating func content(_ name: String, _ value: String? = nil, as kind: String) throws(JSONError) -> String {
     try string(name, value) { [redaction] in redaction?.hidden($0, kind) ?? $0 }
@@ -182,7 +182,7 @@ package struct JSONForm {
     }
   }
 
-  /// Reads or writes JSON from another program, which has already redacted it.
+  /// Reads or writes JSON that another program has already redacted.
   package mutating func optionalSyntax(_ name: String, _ json: JSONSyntax? = nil) -> JSONSyntax? {
     guard let source else {
       if let json { members.append(.init(name, json)) }
@@ -193,11 +193,11 @@ package struct JSONForm {
 
   // MARK: Parts
 
-  /// Reads or writes the members of a record as members of the same object.
+  /// Reads or writes the members of a record directly in this object.
   @discardableResult
   package mutating func members<V: JSONRecord>(of value: V? = nil) throws(JSONError) -> V { try V.form(&self, value) }
 
-  /// Creates an error at the object's position.
+  /// Creates an error that reports the object's position.
   package func error(_ reason: String) -> JSONError {
     source?.error(reason) ?? JSONError(line: 0, column: 0, reason: reason)
   }
@@ -252,7 +252,7 @@ extension JSONUnion {
 }
 
 extension JSONForm {
-  /// The written object. Writing cannot fail, so the function throws no errors.
+  /// The written object. Writing cannot fail, so this function does not throw.
   fileprivate static func object(
     _ context: JSONContext, _ write: (inout JSONForm) throws(JSONError) -> Void
   ) -> JSONSyntax {

@@ -4,7 +4,7 @@ package import FirestoreModel
 
 // Numbers, times and names. Times are RFC 3339 texts, and durations are milliseconds.
 
-/// A count, size or number. Rejects very large values, because values from other programs are added and the sum could
+/// A count, size or number. Rejects very large values: values from other programs are added, and the sum could
 /// overflow.
 extension Int: JSONFormed {
   private static let largest: Int64 = 1 << 42
@@ -63,7 +63,7 @@ extension Double: JSONFormed {
   }
 }
 
-/// The form of a duration: milliseconds with nanosecond precision. Durations beyond 64 bits are clamped.
+/// The form of a duration: milliseconds with nanosecond precision. Durations that exceed 64 bits are clamped.
 extension Duration: JSONFormed {
   package func json(_ context: JSONContext) -> JSONSyntax {
     let (seconds, attoseconds) = components
@@ -85,7 +85,7 @@ extension Duration: JSONFormed {
   }
 }
 
-/// The form of a time: RFC 3339 text. For a time outside of Firestore's range, the form is seconds and nanoseconds.
+/// The form of a time: RFC 3339 text, or seconds and nanoseconds if the time is outside of Firestore's range.
 extension Timestamp: JSONFormed {
   package func json(_ context: JSONContext) -> JSONSyntax {
     if isValid { return JSONSyntax(.string(rfc3339Text)) }
@@ -118,7 +118,7 @@ extension BatchID: JSONFormed {
   }
 }
 
-/// An enumeration whose raw values are not its names.
+/// An enumeration that is written by name, although its raw values are not its names.
 protocol JSONNamed: JSONFormed, Equatable {
   static var names: [(Self, String)] { get }
 }
@@ -154,7 +154,7 @@ extension Array: JSONFormed where Element: JSONFormed {
   }
 }
 
-/// The name in the documentation's spelling: `permission-denied`.
+/// The name as the Firestore documentation spells it: `permission-denied`.
 extension StatusCode: JSONFormed {
   package func json(_ context: JSONContext) -> JSONSyntax { JSONSyntax(.string(name)) }
 

@@ -23,8 +23,8 @@ extension Document: JSONRecord {
       pending: try form.optional("pending", it.flatMap { $0.pending == .none ? nil : $0.pending }) ?? .none)
   }
 
-  /// Reads or writes the member `data` of an existing document, or `exists` with the value false for a missing
-  /// document. An unknown state has neither member.
+  /// Reads or writes the member `data` for an existing document, or `exists` with the value false for a missing
+  /// document. If the state is unknown, the object has neither member.
   private static func state(_ form: inout JSONForm, _ it: State?) throws(JSONError) -> State {
     let fields: Fields? = if case .found(let data)? = it { data.fields } else { nil }
     let isMissing: Bool? = it == .missing ? false : nil
@@ -37,7 +37,7 @@ extension Document.PendingWrites: JSONNamed {
   static let names: [(Self, String)] = [(.none, "none"), (.local, "local"), (.committed, "committed")]
 }
 
-/// The form in which users also write mutations: `{"update": "orders/a", "data": {…}}`.
+/// The same JSON form in which users write mutations: `{"update": "orders/a", "data": {…}}`.
 extension Mutation: JSONFormed {
   package func json(_ context: JSONContext) -> JSONSyntax {
     WriteJSON.exact(context.redaction?.mutation(self) ?? self, relativeTo: context.database)
@@ -89,7 +89,7 @@ extension Filter: JSONFormed {
 }
 
 extension Bound {
-  /// - Parameter orders: the orderings that the bound's values belong to.
+  /// - Parameter orders: the orderings to which the bound's values belong.
   fileprivate static func form(
     _ form: inout JSONForm, _ name: String, _ it: Bound?, _ orders: [OrderBy]
   ) throws(JSONError) -> Bound? {
@@ -98,7 +98,7 @@ extension Bound {
   }
 }
 
-/// A bound, together with the fields of its values, which redaction needs.
+/// A query bound and the fields of its values. Redaction needs these fields.
 private struct BoundForm: JSONFormed {
   var values: [Value]
   var isInclusive: Bool

@@ -3,17 +3,17 @@ package import FirestoreJSON
 package import FirestoreModel
 import Synchronization
 
-/// Hides values when their forms are written. Shows only their types and lengths.
+/// Hides values while JSON forms are written. Only the types and lengths of hidden values remain visible.
 package struct Redaction: Sendable {
   /// The fields to hide, at any depth; `*` for all.
   package let names: [String]
   /// Whether document ids are replaced. Within a file, the same id always has the same replacement.
   package let hidesIDs: Bool
   private let wanted: Set<String>
-  /// The names of the fields that were found and hidden.
+  /// Collects the names of the fields that redaction found and hid.
   package let account = RedactionSummary()
-  /// Random bits that are mixed into the replacements, so that readers of the file cannot find ids by trying
-  /// candidates.
+  /// Random bits that are mixed into the replacements of ids. Without them, a reader of the file could find an id by
+  /// trying candidates.
   private let salt = UInt64.random(in: .min ... .max)
 
   /// - Parameter text: names separated by commas, or `all`.
@@ -50,7 +50,7 @@ package struct Redaction: Sendable {
     }
   }
 
-  /// A copy of the value, redacted as the value at this path.
+  /// A copy of the value without its hidden parts, for a value at this path.
   package func value(_ value: Value, at path: FieldPath) -> Value {
     let isHidden = hides(path)
     account.meet(path.segments.joined(separator: "."), isHidden: isHidden)
@@ -154,13 +154,13 @@ extension Redaction {
     }
   }
 
-  /// A copy of a value that was written in its JSON form, without the hidden parts, and then read again.
+  /// A copy of a value without the hidden parts. Writes the value as JSON with redaction, and reads the result.
   package func redacted<V: JSONFormed>(_ value: V) throws(JSONError) -> V {
     try V(json: value.json(JSONContext(redaction: self)), JSONContext())
   }
 }
 
-/// The names of all fields that redaction found, and the names of the fields whose values it hid.
+/// Collects the names of all fields that redaction found, and the names of the fields whose values it hid.
 package final class RedactionSummary: Sendable {
   private let names = Mutex((met: Set<String>(), hidden: Set<String>()))
 

@@ -39,8 +39,7 @@ extension FieldEdit.Subject: JSONUnion {
   }
 }
 
-/// The form of an edit. The member `write` contains the fields after the edit and the transforms, as the equivalent
-/// write.
+/// The form of an edit. The member `write` contains the equivalent write: the fields after the edit and the transforms.
 extension FieldEdit: JSONRecord {
   package static func form(_ form: inout JSONForm, _ it: Self?) throws(JSONError) -> Self {
     let subject = try form("subject", it?.subject)

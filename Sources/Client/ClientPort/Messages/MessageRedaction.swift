@@ -3,8 +3,8 @@ import FirestoreJSON
 import FirestoreModel
 import FirestoreProtoJSON
 
-/// Hides values in the content of messages. The schemas determine which content is a value, a name or a token. Content
-/// without a schema, and values of unknown fields, are hidden as well.
+/// Hides values in the content of messages. The message schemas determine whether a string is a value, a name or a
+/// token. Content without a schema and values of unknown fields are also hidden.
 struct MessageRedaction {
   private let redaction: Redaction
 
@@ -17,7 +17,7 @@ struct MessageRedaction {
     return message(json, schema)
   }
 
-  /// Whether the value of a field is hidden, according to the names in its path.
+  /// Whether the value of a field is hidden because of a name in its path.
   private func hides(_ segments: [String]) -> Bool {
     let isHidden = redaction.hides(FieldPath(segments: segments))
     if let name = segments.last { redaction.account.meet(name, isHidden: isHidden) }
@@ -25,7 +25,7 @@ struct MessageRedaction {
     return isHidden
   }
 
-  /// Whether redaction hides the values of unknown fields. It does as soon as it hides any value.
+  /// Whether to hide the values of unknown fields, which is the case if any field is hidden.
   private var hidesUnnamed: Bool { !redaction.names.isEmpty }
 
   // MARK: Messages
@@ -41,7 +41,7 @@ struct MessageRedaction {
         }))
   }
 
-  /// The field to which the values in a message belong: the field of a condition, of a transform or of a nearest-vector
+  /// The field to which the values in a message belong. The message is a condition, a transform or a nearest-vector
   /// search.
   private func fieldPath(of json: JSONSyntax, _ schema: MessageSchema) -> [String]? {
     let text: JSONSyntax? =

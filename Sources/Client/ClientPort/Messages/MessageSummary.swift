@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// The summary of a message of google.firestore.v1: names and numbers, no values.
+/// The summary of a message of the protocol google.firestore.v1. Contains names and numbers, but no field values.
 package struct MessageSummary: Sendable {
-  /// The kind of a message on a stream, such as `addTarget` or `writes`. Empty for a call, whose method determines the
-  /// kind.
+  /// The kind of a message on a stream, such as `addTarget` or `writes`. Empty for a call, because its method already
+  /// determines the kind.
   package var kind = ""
   /// The targets that the message concerns; empty for all targets of its stream.
   package var targets: [Int] = []
@@ -15,8 +15,8 @@ package struct MessageSummary: Sendable {
   package var documents: [String] = []
   /// The number of documents, writes, results or missed events.
   package var count = 0
-  /// The length of the message's resume token or stream token in bytes. 0 if the message could contain a token but does
-  /// not; `nil` if its kind never has one.
+  /// The length in bytes of the message's resume token or stream token. 0 if this message has no token; `nil` if
+  /// messages of its kind never have a token.
   package var tokenLength: Int?
   /// The reason why the server removed a target.
   package var cause: RPCStatus?
@@ -38,7 +38,7 @@ package struct MessageSummary: Sendable {
 extension MessageSummary {
   /// - Parameters:
   ///   - method: the method of the message, such as `Listen`.
-  ///   - content: the wire bytes of the message, possibly truncated. The summary only covers these bytes.
+  ///   - content: the wire bytes of the message, which may be truncated. The summary covers only these bytes.
   package init(_ method: String, _ content: [UInt8], isRequest: Bool) {
     // Errors are ignored, because the end of a truncated message cannot be read.
     _ = try? WireReader.read(content) { (reader: inout WireReader) throws(WireError) in
@@ -99,8 +99,8 @@ extension MessageSummary {
     }
   }
 
-  /// Reads a message whose field 1 is the parent and whose field 2 is the query. In an aggregation, the query is nested
-  /// in another message.
+  /// Reads a message with the parent in field 1 and the query in field 2. In an aggregation, the query is nested in
+  /// another message.
   private mutating func query(_ reader: inout WireReader, isAggregated: Bool = false) throws(WireError) {
     var (parent, id) = ("", "")
     func selector(_ query: inout WireReader, _ isGroup: inout Bool) throws(WireError) {
@@ -210,7 +210,7 @@ extension MessageSummary {
       ? "snapshot" : Self.targetChanges.indices.contains(type) ? Self.targetChanges[type] : ""
   }
 
-  /// Reads the target ids of a repeated field, packed or not.
+  /// Reads the target ids of a repeated field, which may be packed.
   private mutating func addTargets(_ reader: inout WireReader, _ type: WireType) throws(WireError) {
     switch type {
     case .varint: targets.append(Int(Int32(truncatingIfNeeded: try reader.varint())))

@@ -3,7 +3,8 @@ package import FirestoreJSON
 package import FirestoreModel
 package import FirestoreProtoJSON
 
-/// An event between a client and a server of google.firestore.v1. A proxy, or a tap in the client, reports it.
+/// An event in the communication between a client and a server of google.firestore.v1. It is reported by a proxy, or by
+/// a `MessageTap` in the client.
 ///
 /// The event's JSON form is a line of `hearth proxy --json`, and a message of a recording.
 package struct ProtocolEvent: Sendable {
@@ -13,11 +14,11 @@ package struct ProtocolEvent: Sendable {
     case request, response
     /// A stream or call ends.
     case ended
-    /// An injected fault hits a stream or call.
+    /// A fault is injected into a stream or call.
     case fault
-    /// A client connects, and disconnects.
+    /// A client connects (`connected`) or disconnects (`disconnected`).
     case connected, disconnected
-    /// A note about a connection.
+    /// Another event of a connection; the remark describes it.
     case connection
     /// The proxy accepts connections.
     case listening
@@ -31,7 +32,7 @@ package struct ProtocolEvent: Sendable {
 
   package var time: Timestamp
   package var kind: Kind
-  /// The number of the client's connection to a proxy, from 1; `nil` for a tap.
+  /// The number of the client's connection to a proxy, from 1; `nil` for events that a client itself recorded.
   package var connection: Int?
   /// The number of the stream or call, from 1; `nil` for an event of a connection.
   package var stream: Int?
@@ -40,9 +41,9 @@ package struct ProtocolEvent: Sendable {
   package var transport: Transport?
   package var message: MessageSummary?
   package var status: RPCStatus?
-  /// The HTTP status, if it adds information.
+  /// The HTTP status, if it adds information to the gRPC status.
   package var httpStatus: Int?
-  /// The size of the message, or of all responses, in bytes.
+  /// The size in bytes of the message, or of all responses.
   package var bytes: Int?
   package var duration: Duration?
   /// The address of a connecting client, or the address on which a proxy listens.
@@ -65,7 +66,7 @@ package struct ProtocolEvent: Sendable {
   /// The estimated memory use of the event in bytes.
   package var cost: Int { 256 + (message?.cost ?? 0) }
 
-  /// The type of the event's message according to its method; `nil` if unknown.
+  /// The type of the event's message, derived from the method; `nil` if unknown.
   package var schema: MessageSchema? {
     guard let schemas = Self.schemas[method] else { return nil }
     return switch kind {
@@ -87,7 +88,7 @@ package struct ProtocolEvent: Sendable {
   ]
 }
 
-/// The content of a message, as wire bytes or as protocol JSON. Either form is converted to the other on demand.
+/// The content of a message, as wire bytes or as protocol JSON. Each form can be converted to the other.
 package struct MessageContent: Sendable {
   package enum Form: Sendable {
     case bytes([UInt8])

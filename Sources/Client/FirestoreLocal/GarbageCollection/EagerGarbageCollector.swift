@@ -7,7 +7,7 @@ import FirestoreSQLite
 /// Evicts a document as soon as no target, view, limbo resolution, pending write or pin refers to it.
 struct EagerGarbageCollector {
   let database: CacheDatabase
-  /// The references that are not in the database. The caller must have called `settle()` on them.
+  /// The references that are in memory and not in the database. The caller must have called `settle()` on them.
   let references: DocumentReferences
 
   /// Removes those candidates that have no references.
@@ -68,8 +68,8 @@ extension LocalStore {
 
 /// The documents that the views of a target show.
 ///
-/// Keys are hashed on first use: only a garbage collection needs the set, and the first snapshot of a large view should
-/// not wait for the hashing.
+/// Keys are hashed only when the set is first used, because only a garbage collection needs it. The first snapshot of a
+/// large view must not wait for the hashing.
 struct PinnedKeys: Sendable {
   private(set) var keys: Set<DocumentKey> = []
   private var added: [[DocumentKey]] = []
@@ -87,7 +87,7 @@ struct PinnedKeys: Sendable {
     keys.subtract(others)
   }
 
-  /// Adds the keys that were added since the last call to `keys`.
+  /// Adds the keys that were added since the last call to the set `keys`.
   mutating func settle() {
     for list in added { keys.formUnion(list) }
     added = []
@@ -99,14 +99,13 @@ struct PinnedKeys: Sendable {
   }
 }
 
-/// The references from views and limbo resolutions to documents. These references are not in the database. A referenced
-/// document is not collected.
+/// The references from views and limbo resolutions to documents. They are in memory and not in the database. A document
+/// with such a reference is not evicted.
 struct DocumentReferences: Sendable {
   /// The documents that each active target's view shows.
   private(set) var pins: [TargetID: PinnedKeys] = [:]
   private(set) var limbo: [TargetID: Set<DocumentKey>] = [:]
-  /// Documents that lost a reference outside a transaction. The eager collector checks these documents in the next
-  /// transaction.
+  /// Documents that lost a reference outside of a transaction. The eager collector checks them in the next transaction.
   private(set) var unreferenced: Set<DocumentKey> = []
 
   // MARK: Views
@@ -117,10 +116,10 @@ struct DocumentReferences: Sendable {
     pins[change.targetID]?.remove(change.removed)
   }
 
-  /// Removes and returns the documents of a target that lost its last listener.
+  /// Removes and returns the documents of a target whose last listener has ended.
   mutating func unpin(_ target: TargetID) -> PinnedKeys { pins.removeValue(forKey: target) ?? PinnedKeys() }
 
-  /// Completes the sets of the keys that views show, because the collectors need these sets.
+  /// Completes the sets of keys that views show. Call this before a garbage collection, which needs these sets.
   mutating func settle() { for id in pins.keys { pins[id]?.settle() } }
 
   mutating func settle(_ target: TargetID) { pins[target]?.settle() }

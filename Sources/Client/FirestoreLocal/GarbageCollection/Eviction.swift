@@ -4,8 +4,8 @@ import FirestoreProtocol
 package import FirestoreQuery
 package import FirestoreSQLite
 
-/// The removal of one document or of a collection's documents from the cache, regardless of the cache's size. The
-/// eviction runs in slices. Each slice is a transaction that leaves the cache consistent.
+/// Removes one document, or a collection's documents, from the cache, regardless of the cache's size. Works in slices.
+/// Each slice is a transaction that leaves the cache consistent.
 package struct Eviction: Sendable {
   /// The maximum number of documents that one slice evicts. Evicting this number takes a few milliseconds.
   static let documentsPerSlice = 100
@@ -24,8 +24,8 @@ package struct Eviction: Sendable {
 
   let path: ResourcePath
   let subject: Subject
-  /// The server time up to which documents may be evicted: a document that the server has confirmed since then remains.
-  /// `nil` for no bound.
+  /// An eviction spares documents that the server has confirmed since this server time. `nil` to evict them regardless
+  /// of age.
   let bound: SnapshotVersion?
   /// The first document of the next slice.
   var next: DocumentNumber?
@@ -35,7 +35,7 @@ package struct Eviction: Sendable {
   package internal(set) var listened = 0
   /// The number of documents that remain because of pending writes.
   package internal(set) var modified = 0
-  /// The number of documents that remain because the server has confirmed them since the bound.
+  /// The number of documents that remain because the server has confirmed them since `bound`.
   package internal(set) var fresh = 0
   /// The number of removed tombstones.
   package internal(set) var tombstones = 0
@@ -44,7 +44,7 @@ package struct Eviction: Sendable {
   /// - Parameters:
   ///   - path: a document, or the collection that directly contains the documents.
   ///   - subject: the rows of the path to evict.
-  ///   - bound: if not `nil`, only evicts documents that the server has not confirmed since this server time.
+  ///   - bound: if not `nil`, evicts only documents that the server has not confirmed since this server time.
   package init(
     of path: ResourcePath, _ subject: Subject = .everything, unconfirmedSince bound: SnapshotVersion? = nil
   ) {
@@ -73,8 +73,9 @@ extension LocalStore {
 }
 
 extension LRUGarbageCollector {
-  /// Evicts the next slice. Only removes documents that no active target refers to. Queries no longer use the evicted
-  /// documents' targets, so a new listener to such a query requests all documents from the backend.
+  /// Evicts the next slice. Removes only documents that no active target refers to. After that, queries cannot resume
+  /// from the targets that contained evicted documents. A new listener to such a query requests all documents from the
+  /// backend.
   fileprivate func evict(_ eviction: inout Eviction) throws(StoreError) {
     let references = try references()
     for row in try rows(of: &eviction) {
@@ -101,14 +102,14 @@ extension LRUGarbageCollector {
     }
   }
 
-  /// Whether a listener or a pin is for this single document. If so, the document's tombstone is also a result and must
-  /// remain.
+  /// Whether a listener or a pin refers to this single document. If so, the document's tombstone is a result for it,
+  /// and must remain.
   private func isWanted(_ key: DocumentKey) throws(StoreError) -> Bool {
     if shownElsewhere.contains(where: { $0.isDocumentTarget && $0.path == key.path }) { return true }
     return try database.targets.id(of: Query(path: key.path).target).map(activeTargets.contains) ?? false
   }
 
-  /// The documents of the next slice. Omits placeholder rows, which must remain because targets refer to their document
+  /// The documents of the next slice. Omits placeholder rows. They must remain, because targets refer to their document
   /// numbers.
   private func rows(of eviction: inout Eviction) throws(StoreError) -> [EvictedRow] {
     let key = DocumentKey(eviction.path)
@@ -163,13 +164,13 @@ extension Eviction.Subject {
 private struct EvictedRow {
   var number: DocumentNumber
   var name: String
-  /// Whether the row is a document rather than a tombstone.
+  /// Whether the row contains a document. If not, it is a tombstone.
   var exists: Bool
 }
 
 extension CacheDatabase {
-  /// The server time in microseconds at which the server last sent a document, or last confirmed a result that contains
-  /// it.
+  /// The server time, in microseconds, at which the server last sent the document, or last confirmed a result that
+  /// contains the document.
   func confirmed(_ number: DocumentNumber) throws(StoreError) -> Int64 {
     try connection.integer(
       """

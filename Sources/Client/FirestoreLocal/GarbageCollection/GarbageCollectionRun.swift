@@ -8,11 +8,11 @@ package import FirestoreSQLite
 /// slices, the cache may be used and changed.
 ///
 ///     members ─► ages ─► choose ─► retire ─┬─► forget ─► members ─┬─► candidates ─► remove ─► compact ─► done
-///                                          └── no target goes ────┘
+///                                          └─ nothing to forget ──┘
 ///
-/// Every slice is one transaction and leaves the cache consistent. If a run is interrupted, even because the process
-/// ends, it has merely collected less. The results of earlier slices remain valid only until something else changes the
-/// cache. A slice performs pieces of work until its time is over, and can cover several phases.
+/// Every slice is one transaction and leaves the cache consistent. Therefore a run can be interrupted at any time, even
+/// by the end of the process; it has then removed less than planned. The results of earlier slices remain valid only
+/// until something else changes the cache. A slice works until its time is over, and can include several phases.
 package struct GarbageCollectionRun: Sendable {
   enum Phase: Sendable {
     /// Reads which documents belong to targets.
@@ -22,19 +22,19 @@ package struct GarbageCollectionRun: Sendable {
     case choose
     /// Hides the targets to be collected from queries.
     case retire(after: TargetID?)
-    /// Deletes the memberships of the targets to be collected.
+    /// Deletes the entries that assign documents to the targets to be collected.
     case forget(index: Int)
     /// Finds the documents that are old enough to be removed.
     case candidates(after: DocumentTable.Age?)
     case remove(after: DocumentNumber?)
-    /// Releases free pages by moving used pages before them.
+    /// Moves used pages to the front of the file, so that the free pages at its end can be released.
     case compact
-    /// Truncates the file by the released pages.
+    /// Shortens the file by the released pages.
     case writeBack
     case done
   }
 
-  /// A count of rows or documents between two checks of the clock. Processing this count takes about 0.5 ms.
+  /// The row and document counts after which the clock is checked again. Processing this many takes about 0.5 ms.
   enum Piece {
     static let rowsRead = 1_000
     static let targetsRetired = 10
@@ -50,16 +50,17 @@ package struct GarbageCollectionRun: Sendable {
   let isDryRun: Bool
 
   var phase = Phase.members(after: nil)
-  /// The documents that belong to a target. After the phase `forget`, the set contains only documents of remaining
+  /// The documents that belong to a target. After the phase `forget`, the set contains only documents of the remaining
   /// targets.
   var members = NumberSet()
   /// The sequence numbers of documents without a target.
   var ages = SequenceNumberCounts()
   var leaving: [TargetID] = []
   var candidates = NumberSet()
-  /// The least recently used candidates; only filled in a dry run.
+  /// The least recently used candidates. Only set in a dry run.
   var oldest = OldestDocuments()
-  /// SQLite's change count after the last slice. If the count differs later, something else has changed the cache.
+  /// SQLite's change counter after the last slice. If it has another value before the next slice, something else has
+  /// changed the cache.
   var changeCount: Int64?
   var isUndisturbed = true
   var pacer: SlicePacer
@@ -93,7 +94,7 @@ package struct GarbageCollectionRun: Sendable {
       documentsRemoved: documentsRemoved)
   }
 
-  /// Finds the highest sequence number to collect, for targets and documents.
+  /// Finds the highest sequence number that the run collects, for both targets and documents.
   /// - Parameter targets: the targets' sequence numbers.
   mutating func setBound(targets: [Int64]) {
     for number in targets { ages.add(number) }
@@ -107,9 +108,9 @@ package struct GarbageCollectionRun: Sendable {
   }
 }
 
-/// The targets and documents that a garbage collection removes, or would remove, and why.
+/// The targets and documents that a garbage collection removes, or would remove in a dry run, and the reasons.
 package struct GarbageCollectionPlan: Sendable {
-  /// One of the least recently used targets, which the collection removes.
+  /// One of the least recently used targets, which the garbage collection removes.
   package struct LeavingTarget: Sendable {
     package var target: Target
     /// The sequence number of the target's last use, in the cache's numbering.
@@ -120,9 +121,9 @@ package struct GarbageCollectionPlan: Sendable {
     package var documents: Int
   }
 
-  /// The highest collected sequence number, in the cache's numbering; `nil` if nothing is collected.
+  /// The highest sequence number that is collected, in the cache's numbering; `nil` if nothing is collected.
   package var bound: Int64?
-  /// The total count of sequence numbers. Each target has one, and so has each document without a target.
+  /// The total count of sequence numbers: one for each target, and one for each document without a target.
   package var sequenceNumbers = 0
   package var sequenceNumbersCollected = 0
   package var targets: [LeavingTarget] = []
@@ -130,12 +131,12 @@ package struct GarbageCollectionPlan: Sendable {
   package var documents = 0
   /// The total size in bytes of the fields and ids of these documents.
   package var bytes: Int64 = 0
-  /// The same documents by collection. Only set by a dry run.
+  /// The same documents, grouped by collection. Only set in a dry run.
   var parts: [CollectionNumber: Part] = [:]
-  /// Some of these documents, least recently used first. Only set by a dry run.
+  /// Some of these documents, least recently used first. Only set in a dry run.
   package internal(set) var oldest: [LeavingDocument] = []
 
-  /// One of the least recently used documents, which the collection removes.
+  /// One of the least recently used documents, which the garbage collection removes.
   package struct LeavingDocument: Sendable {
     package var key: DocumentKey
     /// The sequence number of the document's last use, in the cache's numbering.
@@ -148,16 +149,16 @@ package struct GarbageCollectionPlan: Sendable {
   /// A plan that removes nothing.
   package init() {}
 
-  /// The documents of one collection to be collected.
+  /// The documents in one collection that are collected.
   struct Part: Sendable {
     var documents = 0
     var bytes: Int64 = 0
   }
 }
 
-/// The size of a cache, and the policy that bounds it.
+/// The size of a cache, and the policy that limits it.
 package struct CacheOccupancy: Hashable, Sendable {
-  /// The size on disk, including the log. For a cache in memory, the size of the pages in use.
+  /// The size on disk, including the write-ahead log. For a cache in memory, the size of the pages in use.
   package var bytes: Int64
   /// The size of free pages that have not been released.
   package var freeBytes: Int64
@@ -170,14 +171,15 @@ package struct CacheOccupancy: Hashable, Sendable {
 extension LocalStore {
   /// Begins to collect the least recently used targets and documents.
   ///
-  /// The collection keeps pinned data, and all data to which an active target, a view, a limbo resolution or any user's
-  /// pending write refers.
+  /// The garbage collection keeps pinned data. It also keeps all data that an active target, a view, a limbo resolution
+  /// or any user's pending write refers to.
   /// - Parameters:
   ///   - thresholdBytes: the size below which the cache is left unchanged.
   ///   - percentile: the percentage of sequence numbers to collect (SDK: 10).
   ///   - maximumSequenceNumbers: the maximum number of sequence numbers to collect in one run (SDK: 1000).
-  ///   - isDryRun: whether to only create the run's plan. A dry run ignores the threshold and the policy.
-  ///   - pacer: keeps slices short.
+  ///   - isDryRun: whether to create the run's plan without removing anything. A dry run ignores the threshold and the
+  ///     policy.
+  ///   - pacer: limits the duration of each slice.
   /// - Returns: `nil` if the cache is smaller than the threshold, if its policy is not `leastRecentlyUsed`, or if this
   ///   client is not primary.
   package func beginGarbageCollection(
@@ -228,7 +230,7 @@ extension LocalStore {
     run = next
   }
 
-  /// - Returns: whether this slice wrote the log back into the database file.
+  /// - Returns: whether this slice wrote the write-ahead log back into the database file.
   private func writeLogBackIfDue(_ run: inout GarbageCollectionRun) throws(StoreError) -> Bool {
     let database = database
     let bytes = run.isDryRun ? 0 : database.logByteSize
@@ -255,8 +257,8 @@ extension LocalStore {
     return run.result
   }
 
-  /// The size of the cache in bytes. For a cache on disk, the size includes the log. For a cache in memory, it is the
-  /// size of the pages.
+  /// The size of the cache in bytes. For a cache on disk, the size includes the write-ahead log. For a cache in memory,
+  /// it is the size of the pages.
   package func byteSize() throws(StoreError) -> Int64 {
     try database.read { () throws(StoreError) in try database.byteSize() }
   }
@@ -274,10 +276,10 @@ extension LocalStore {
 }
 
 extension CacheDatabase {
-  /// Returns two lists of targets of other clients. The first contains all of them; these targets are kept. The second
-  /// contains the targets whose views may differ from the primary client's. Views differ if the primary client has none
-  /// for the target, or if another user's pending writes move documents into a limit. For the second list, all
-  /// documents that a limit could include are kept.
+  /// Returns two lists of other clients' targets. `targets` contains all of them, and they are not collected. `shown`
+  /// contains the targets whose views may differ from the primary client's. They differ if the primary client has no
+  /// such view, or if another user's pending writes move documents into the query's limit. For these targets, all
+  /// documents that the limit could include are kept.
   /// - Parameter user: the primary client's user.
   func listening(besides user: UserNumber) throws(StoreError) -> (targets: Set<TargetID>, shown: [Target]) {
     guard let sharing else { return ([], []) }

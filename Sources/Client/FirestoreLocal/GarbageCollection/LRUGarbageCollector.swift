@@ -9,11 +9,11 @@ import FirestoreSQLite
 struct LRUGarbageCollector {
   let database: CacheDatabase
   let activeTargets: Set<TargetID>
-  /// The references that are not in the database. The caller must have called `settle()` on them.
+  /// The references that are in memory and not in the database. The caller must have called `settle()` on them.
   let held: DocumentReferences
   /// Pinned targets, and targets whose results other clients of a shared cache read from the cache. The collector keeps
-  /// all documents that match such a target, even beyond the target's limit, because the documents within a limit may
-  /// differ for each client's user.
+  /// all documents that match such a target, even documents beyond its limit. The clients may have
+  /// different users, whose pending writes determine which documents are within the limit.
   let shownElsewhere: [Target]
 
   /// Works until the slice's time is over, the run is finished, or the run switches between reading and writing.
@@ -81,8 +81,8 @@ struct LRUGarbageCollector {
     }
   }
 
-  /// Hides the targets to be collected from queries. The targets then only protect their documents, until the phase
-  /// `forget` deletes the memberships.
+  /// Hides from queries the targets that will be collected. These targets still protect their documents until the phase
+  /// `forget` removes the documents from them.
   private func retire(_ run: inout GarbageCollectionRun, after position: TargetID?) throws(StoreError) {
     guard let bound = run.plan.bound else {
       run.phase = .done
@@ -152,7 +152,7 @@ struct LRUGarbageCollector {
 
   // MARK: Removing
 
-  /// Removes the candidates in ascending order, so that neighboring rows, which share pages, are removed together.
+  /// Removes the candidates in ascending order. Neighboring rows share pages, so this changes each page only once.
   private func removeCandidates(
     _ run: inout GarbageCollectionRun, after last: DocumentNumber?
   ) throws(StoreError) {
@@ -185,7 +185,7 @@ struct LRUGarbageCollector {
     }
   }
 
-  /// Records the first documents to be collected, in the order of their last use.
+  /// Records which documents are collected first, in the order of their last use.
   private func nameOldest(_ run: inout GarbageCollectionRun, _ references: References) throws(StoreError) {
     for (sequenceNumber, number) in run.oldest.sorted where run.plan.oldest.count < ClientInside.listed {
       guard try !references.contains(number), let name = try database.documents.name(number) else { continue }
@@ -208,8 +208,8 @@ struct LRUGarbageCollector {
       database: database, shown: shown, shownElsewhere: shownElsewhere, hasBatches: try database.mutations.hasAny())
   }
 
-  /// The references, other than targets, that keep a document in the cache: views, limbo resolutions, and the pending
-  /// writes of all users.
+  /// The references other than targets that protect a document from collection: views, limbo resolutions, and the
+  /// pending writes of all users.
   struct References {
     let database: CacheDatabase
     let shown: [Set<DocumentKey>]
@@ -235,13 +235,13 @@ struct LRUGarbageCollector {
 }
 
 extension TargetCache {
-  /// The membership of a document in a target.
+  /// An entry that assigns a document to a target.
   struct Membership: Sendable {
     var document: DocumentNumber
     var target: TargetID
   }
 
-  /// Calls `body` for at most `limit` memberships, in the order of their documents.
+  /// Calls `body` for at most `limit` pairs of a document and a target that contains it, in the order of the documents.
   func scanMembership(
     after position: Membership?, limit: Int, _ body: (Membership) -> Void
   ) throws(StoreError) {
@@ -255,7 +255,7 @@ extension TargetCache {
     }
   }
 
-  /// The next targets, in the order of their ids, that were last used at or before this sequence number.
+  /// The next targets, in the order of their ids, whose last use has this sequence number or a lower one.
   func all(
     upToSequenceNumber bound: Int64, after id: TargetID?, limit: Int
   ) throws(StoreError) -> [TargetData] {
@@ -271,8 +271,8 @@ extension TargetCache {
     }
   }
 
-  /// Hides a target from queries, so that a new listener to its query gets a new target. If its memberships are not
-  /// deleted now, the next collection removes this target first.
+  /// Hides a target from queries, so that a new listener to its query gets a new target. If its entries are not deleted
+  /// now, the next garbage collection removes this target first.
   func makeUnknown(_ id: TargetID) throws(StoreError) {
     try connection.run(
       """
@@ -286,7 +286,7 @@ extension TargetCache {
     Int(try connection.integer("SELECT count(*) FROM target_documents WHERE target = ?", id) ?? 0)
   }
 
-  /// - Returns: the number of removed memberships; at most `limit`.
+  /// - Returns: the number of documents that were removed from the target; at most `limit`.
   func removeMembers(of id: TargetID, limit: Int) throws(StoreError) -> Int {
     try connection.run(
       """
@@ -305,14 +305,14 @@ extension TargetCache {
     }
   }
 
-  /// Deletes the memberships of a document whose targets are hidden from queries.
+  /// Deletes a document's entries in targets that are hidden from queries.
   func removeMemberships(of document: DocumentNumber) throws(StoreError) {
     try connection.run("DELETE FROM target_documents WHERE document = ?", document)
   }
 }
 
 extension DocumentTable {
-  /// The last use of a document, and its position in the index by last use.
+  /// The last use of a document. It is also a position in the index that orders documents by last use.
   struct Age: Sendable {
     var collection: CollectionNumber
     var readTime: Int64
@@ -320,8 +320,8 @@ extension DocumentTable {
     var number: DocumentNumber
   }
 
-  /// Calls `body` for the rows with sequence numbers up to a bound, in the order of the index by last use.
-  /// - Returns: the position to continue after; `nil` after the last row.
+  /// Calls `body` for the rows with sequence numbers up to a bound, ordered by last use.
+  /// - Returns: the position after which to continue; `nil` after the last row.
   func scanAges(
     after position: Age?, upTo bound: Int64, limit: Int, _ body: (Age) -> Void
   ) throws(StoreError) -> Age? {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A set of document numbers as bits, in blocks of adjacent numbers. The numbers within a collection are adjacent, so
-/// the blocks are dense.
+/// A set of document numbers, stored as bits in blocks of adjacent numbers. The documents of a collection have adjacent
+/// numbers, so the blocks are dense.
 struct NumberSet {
-  /// The number of low bits of a document number that determine its position within a block.
+  /// The number of low bits in a document number that determine its position within a block.
   private static let blockBits: Int64 = 15
   private static let wordsPerBlock = 1 << 15 / 64
 
@@ -27,7 +27,7 @@ struct NumberSet {
     return blocks[number.rawValue >> Self.blockBits].map { $0[word] & bit != 0 } ?? false
   }
 
-  /// Up to `limit` of the lowest numbers above `bound`, ascending.
+  /// The lowest numbers above `bound`, in ascending order; at most `limit` of them.
   func numbers(above bound: DocumentNumber?, limit: Int) -> [DocumentNumber] {
     var found: [DocumentNumber] = []
     let first = bound.map { $0.rawValue + 1 } ?? .min
@@ -54,8 +54,8 @@ struct NumberSet {
   }
 }
 
-/// The number of occurrences of each sequence number, in blocks of adjacent numbers. Adding a number moves little data,
-/// and finding the n-th lowest number only requires sorting the blocks.
+/// Counts how often each sequence number occurs, in blocks of adjacent numbers. Adding a number moves little data, and
+/// finding the n-th lowest number requires sorting only the blocks.
 struct SequenceNumberCounts {
   private static let blockSize: Int64 = 256
 
@@ -70,7 +70,7 @@ struct SequenceNumberCounts {
     total += 1
   }
 
-  /// The `count`-th lowest sequence number; `nil` if there are fewer.
+  /// The `count`-th lowest sequence number; `nil` if the count is too high.
   func number(at count: Int) -> Int64? {
     var seen = 0
     for block in totals.keys.sorted() {
@@ -88,14 +88,14 @@ struct SequenceNumberCounts {
   }
 }
 
-/// A bounded set of documents: of all added documents, it keeps the ones with the lowest sequence numbers.
+/// A set of documents with a maximum size. Of all added documents, it keeps those with the lowest sequence numbers.
 struct OldestDocuments: Sendable {
   /// The maximum size of the set. The set is larger than the list shown to the user, because some of its documents may
   /// be referenced.
   private static let most = 400
 
   private var entries: [(sequenceNumber: Int64, number: DocumentNumber)] = []
-  /// The highest sequence number in the set if the set is full.
+  /// The highest sequence number in the set once the set is full.
   private var bound = Int64.max
 
   mutating func add(_ number: DocumentNumber, _ sequenceNumber: Int64) {
@@ -109,7 +109,7 @@ struct OldestDocuments: Sendable {
     bound = entries.last?.sequenceNumber ?? .max
   }
 
-  /// The documents, ascending by last use.
+  /// The documents, least recently used first.
   var sorted: [(sequenceNumber: Int64, number: DocumentNumber)] {
     entries.sorted { ($0.sequenceNumber, $0.number.rawValue) < ($1.sequenceNumber, $1.number.rawValue) }
   }

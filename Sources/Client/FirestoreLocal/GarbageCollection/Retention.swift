@@ -13,7 +13,8 @@ extension LocalStore {
     return try database.read { () throws(StoreError) in try database.retentions.all }
   }
 
-  /// Stores a retention and notifies the other clients. Replaces a retention of the same kind for the same query.
+  /// Stores a retention (a pin or a lifetime) and notifies the other clients. Replaces an existing retention of the
+  /// same kind for the same query.
   package mutating func set(_ retention: Retention) throws(StoreError) {
     let database = database
     try database.transaction { () throws(StoreError) in
@@ -38,8 +39,9 @@ extension LocalStore {
 }
 
 extension CacheDatabase {
-  /// Returns targets that must be kept although this client may not listen to them (`targets`), and targets for which
-  /// every matching document is kept (`shown`). All of them are pinned, or belong to other clients.
+  /// Returns two lists of targets that are pinned or belong to other clients. The targets in `targets` are not
+  /// collected, even if this client does not listen to them. For the targets in `shown`, every matching document is
+  /// kept.
   /// - Parameter user: the primary client's user.
   func kept(besides user: UserNumber) throws(StoreError) -> (targets: Set<TargetID>, shown: [Target]) {
     var kept = try listening(besides: user)
@@ -50,7 +52,7 @@ extension CacheDatabase {
     return kept
   }
 
-  /// The documents that match a target, ignoring its limit. Reads all documents of its collections.
+  /// The documents that match a target, ignoring its limit. Reads all documents of the target's collections.
   fileprivate func documents(matching target: Target) throws(StoreError) -> [DocumentNumber] {
     var found: [DocumentNumber] = []
     for collection in try numbers(of: target) {
@@ -82,7 +84,7 @@ extension TargetCache {
 }
 
 /// The pins and lifetimes of the cache (`Retention`), in the order of their creation. The table is small, so its rows
-/// remain in memory after the first read.
+/// are cached in memory after the first read.
 final class RetentionTable {
   static let schema = """
     CREATE TABLE retentions (
@@ -106,7 +108,7 @@ final class RetentionTable {
 
   init(_ connection: Connection) { self.connection = connection }
 
-  /// Discards the rows in memory, because the rows on disk may have changed.
+  /// Discards the rows cached in memory, because the rows on disk may have changed.
   func forget() { loaded = nil }
 
   var all: [Retention] {
@@ -122,7 +124,7 @@ final class RetentionTable {
 
   var pinned: [Target] { get throws(StoreError) { try all.filter(\.kind.isPin).map(\.target) } }
 
-  /// Adds a retention, or replaces the retention with the same kind and the same query.
+  /// Adds a retention. If one of the same kind exists for the same query, replaces it.
   /// - Precondition: inside a transaction.
   func set(_ retention: Retention) throws(StoreError) {
     try remove(retention)

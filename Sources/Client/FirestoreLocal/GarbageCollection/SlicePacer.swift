@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Decides how much work fits into one slice of a long task, on any machine and disk. A slice works until its working
-/// time is over. The remaining time is left for the commit. The pacer estimates how long the commit takes from earlier
-/// slices.
+/// time is over, and then commits. The pacer estimates the duration of the commit from earlier slices, and reserves
+/// this time.
 package struct SlicePacer: Sendable {
-  /// The intended duration of a slice. Other work may have to wait up to 10 ms. This duration is shorter, because the
-  /// last piece of work may end after it.
+  /// The intended duration of a slice. Other work may have to wait up to 10 ms. The intended duration is shorter,
+  /// because the last piece of work may take longer.
   static let aim = Duration.milliseconds(6)
   private static let shortest = Duration.milliseconds(1)
 
-  /// The time since a fixed point, on a monotonic clock.
+  /// Returns the time since a fixed point, from a monotonic clock.
   private let now: @Sendable () -> Duration
   /// The working time of a slice before its commit, measured separately for slices that only read and for slices that
   /// write.
@@ -18,7 +18,7 @@ package struct SlicePacer: Sendable {
   private var isWriting = false
   private var start = Duration.zero
   private var workEnd: Duration?
-  /// The number of pieces in a slice; `nil` if time ends each slice.
+  /// The number of pieces in each slice; `nil` if slices are limited by time.
   private var piecesPerSlice: Int?
   private var pieces = 0
 
@@ -31,7 +31,7 @@ package struct SlicePacer: Sendable {
     return SlicePacer { origin.duration(to: clock.now) }
   }
 
-  /// A pacer whose slices have a fixed number of pieces regardless of time, so that runs are reproducible.
+  /// A pacer that ends each slice after a fixed number of pieces, regardless of time, so that runs are reproducible.
   package static func pieces(_ count: Int) -> SlicePacer {
     var pacer = SlicePacer { .zero }
     pacer.piecesPerSlice = count
@@ -65,7 +65,7 @@ package struct SlicePacer: Sendable {
   /// Records the end of the work. Only the commit remains.
   mutating func endWork() { workEnd = now() }
 
-  /// Ends the slice and adjusts the working time of the next one.
+  /// Ends the slice, and adjusts the working time of the next slice.
   mutating func end() {
     guard let workEnd else { return }
     let work = max(workEnd - start, .microseconds(100))
@@ -77,27 +77,28 @@ package struct SlicePacer: Sendable {
   }
 }
 
-/// Decides when a long task writes the log back into the database file. Writing back cannot be interrupted. The task
-/// must therefore write back often enough that each time takes no longer than a slice. Earlier durations on this disk
-/// show how much log fits into that time.
+/// Decides when a long task writes the write-ahead log back into the database file (a checkpoint). A checkpoint cannot
+/// be interrupted, so the log must stay small enough that each checkpoint takes no longer than a slice. The allowed
+/// size is estimated from the durations of earlier checkpoints on this disk.
 struct LogPacer: Sendable {
   private static let smallest: Int64 = 1 << 20
-  /// The largest threshold. It is smaller than the log size at which commits write the log back automatically.
+  /// The largest threshold in bytes. It is smaller than the log size at which SQLite writes the log back automatically
+  /// during a commit.
   private static let largest: Int64 = 8 << 20
 
-  /// The minimum log size for writing the log back.
+  /// The minimum size of the log, in bytes, for writing it back.
   private(set) var dueBytes: Int64 = 2 << 20
-  /// Whether the last slice wrote the log back. If so, the next slice works regardless of the log's size.
+  /// Whether the last slice wrote the log back. If so, the next slice works, regardless of the size of the log.
   private var wasLast = false
 
-  /// Whether the next slice, instead of doing work, must write back a log of this size.
+  /// Whether the next slice must write the log, which has this size, back instead of doing other work.
   mutating func isDue(at bytes: Int64) -> Bool {
     if bytes >= dueBytes, !wasLast { return true }
     wasLast = false
     return false
   }
 
-  /// Adjusts the threshold to the time that a slice took to write the log back.
+  /// Adjusts the threshold to the time that writing this much of the log back took.
   mutating func wroteBack(_ bytes: Int64, in time: Duration) {
     wasLast = true
     guard time > .zero, bytes > 0 else { return }

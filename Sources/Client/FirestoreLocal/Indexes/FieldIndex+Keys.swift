@@ -7,7 +7,8 @@ extension FieldIndex {
   /// different values may have equal keys.
   static let keyLimit = 500
 
-  /// The keys of a document's entries: none if a field is absent, several for an array.
+  /// The keys of a document's entries in the index. There are none if a field is absent, and several if a field is an
+  /// array.
   /// - Parameter code: a buffer for the calculation.
   func keys(of document: EncodedFieldsView, _ code: inout OrderedCode) -> [[UInt8]] {
     if let array = fields.firstIndex(where: { $0.kind == .contains }) {
@@ -56,7 +57,7 @@ extension FieldIndex {
     return EncodedFields(["group": .string(collectionGroup), "fields": .array(list)]).bytes
   }
 
-  /// - Returns: `nil` if the bytes are not a definition.
+  /// - Returns: `nil` if the bytes are not a valid definition.
   init?(encoded bytes: [UInt8]) {
     guard let content = try? EncodedFields(validating: bytes).decoded(), case .string(let group)? = content["group"],
       case .array(let list)? = content["fields"]

@@ -3,17 +3,17 @@ import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery
 
-/// A plan for finding a target's documents with the indexes of a collection group that are ready. For each alternative
-/// of the target's filter (`or`, `in`, `array-contains-any`), the plan has index ranges that contain all matching
-/// documents.
+/// A plan for finding a target's documents with those indexes of a collection group that are ready. The plan splits the
+/// target's filter into alternatives (`or`, `in`, `array-contains-any`). For each alternative, it has index ranges that
+/// contain all matching documents.
 struct IndexPlan {
-  /// The maximum number of alternatives. With more alternatives, a scan is cheaper. The backend allows 30.
+  /// The maximum number of alternatives. With more alternatives, a scan is cheaper. The backend allows only 30.
   static let maximumAlternatives = 200
 
-  /// The candidates for each alternative, at least one.
+  /// The possible index uses for each alternative, at least one per alternative.
   let alternatives: [[IndexCandidate]]
 
-  /// - Returns: `nil` if an alternative has no index.
+  /// - Returns: `nil` if no index is usable for one of the alternatives.
   init?(_ target: Target, _ indexes: [IndexTable.Index]) {
     let ready = indexes.filter(\.isReady)
     if ready.isEmpty { return nil }
@@ -32,8 +32,8 @@ struct IndexPlan {
     self.alternatives = alternatives
   }
 
-  /// One candidate for each alternative, with entries in the query's order; `nil` if an alternative has no such
-  /// candidate. Several alternatives may share a range.
+  /// One index use for each alternative, with entries in the query's order; `nil` if an alternative has no such index
+  /// use. Several alternatives may share a range.
   var ordered: [IndexCandidate]? {
     var chosen: [IndexCandidate] = []
     var ranges: Set<IndexRange> = []
@@ -71,8 +71,8 @@ struct IndexRange: Hashable {
 
 /// One end of a range of keys. If `isInside` is true, keys with the prefix `code` belong to the range.
 ///
-/// Truncated keys may differ from their values. If `code` is truncated, the range therefore includes all keys with the
-/// truncated prefix. The query still checks each document.
+/// A truncated key contains only the beginning of a value. If `code` is truncated, the range therefore includes all
+/// keys with this prefix. The query still checks each document.
 struct IndexEdge {
   let code: [UInt8]
   let isInside: Bool
@@ -87,7 +87,7 @@ struct IndexEdge {
   /// The first key outside the range, if this is the upper end.
   var upper: [UInt8] { isInside ? Self.successor(code) : code }
 
-  /// The lowest key that is greater than all keys with this prefix. No key begins with 0xFF.
+  /// The lowest key that is greater than all keys with this prefix. Such a key exists, because no key begins with 0xFF.
   private static func successor(_ code: [UInt8]) -> [UInt8] {
     var code = code
     while code.last == 0xff { code.removeLast() }
@@ -97,12 +97,12 @@ struct IndexEdge {
   }
 }
 
-/// The use of one index for a query, or for one of its alternatives: a range of entries that contains an entry of each
-/// matching document.
+/// The use of one index for a query, or for one of its alternatives. It is a range of entries that contains an entry
+/// for each matching document.
 ///
-/// The conditions fix the leading fields of the index to one value each; these values form a prefix of the keys. The
-/// next field may have bounds. All following fields must exist in every matching document. The range may also contain
-/// other documents, because each document is checked later.
+/// Conditions fix each of the index's leading fields to one value; these values form a prefix of the keys. The next
+/// field may have bounds. All following fields must exist in every matching document. The range may contain other
+/// documents, because each document is checked later.
 struct IndexCandidate {
   let index: IndexTable.Index
   let range: IndexRange
@@ -111,9 +111,9 @@ struct IndexCandidate {
   /// The number of leading fields that are fixed to a value.
   let fixedCount: Int
   /// Whether the entries are in the query's order, so that the query's first documents come first. Documents with equal
-  /// keys must still be sorted, and so must orderings that the index does not cover.
+  /// keys must still be sorted, and so must documents whose order depends on fields outside of the index.
   let isOrdered: Bool
-  /// Whether the entries must be read backward for the query's order.
+  /// Whether the entries must be read backward to obtain the query's order.
   let isReversed: Bool
   /// Whether the range is narrower than the whole index.
   let isBounded: Bool
@@ -123,7 +123,8 @@ struct IndexCandidate {
 
   /// - Parameters:
   ///   - conditions: the conditions that all documents of the alternative satisfy.
-  ///   - order: the orderings of the target that can distinguish its documents, ending with `__name__`.
+  ///   - order: the orderings of the target, ending with `__name__`, without those in which all of its documents are
+  ///     equal.
   /// - Returns: `nil` if some matching documents might have no entry in the index.
   init?(_ index: IndexTable.Index, _ conditions: [FieldFilter], _ order: [OrderBy], _ target: Target) {
     let fields = index.definition.fields
@@ -199,7 +200,7 @@ private struct KeyBounds {
     }
   }
 
-  /// - Returns: whether the range now implies the condition, except for truncated keys.
+  /// - Returns: whether every key in the range now satisfies the condition. Truncated keys may not.
   mutating func narrow(to filter: FieldFilter, _ kind: FieldIndex.Kind) -> Bool {
     let isDescending = kind == .descending
     let (above, below): (Bool, Bool)

@@ -4,11 +4,12 @@ import FirestoreModel
 import FirestoreSQLite
 
 /// The index definitions, and the index entries of remote documents. Only changes of remote documents change the
-/// entries. Documents with pending writes have no separate entries; queries add them to the result, as a scan does.
+/// entries. Documents with pending writes have no separate entries; queries add these documents to the result, as a
+/// scan does.
 ///
 /// As soon as an index is defined, every change of a document changes its entries in the same transaction. The backfill
-/// adds the entries of older documents. The entries of a collection's newest documents are deferred (`IndexTails`).
-/// Readers of the table do not notice the deferral.
+/// adds the entries of older documents. Writing the entries of a collection's newest documents is deferred
+/// (`IndexTails`), but readers of the table also find these documents.
 final class IndexTable {
   /// The reason why an index exists.
   enum Origin: Int64 {
@@ -22,7 +23,7 @@ final class IndexTable {
     let number: IndexNumber
     let definition: FieldIndex
     var origin: Origin
-    /// The first document that the backfill has not processed yet; `nil` when the backfill is complete.
+    /// The first document that the backfill has not indexed yet; `nil` when the backfill is complete.
     var position: DocumentNumber?
 
     var isReady: Bool { position == nil }
@@ -89,7 +90,7 @@ final class IndexTable {
     tails.forgetKeys()
   }
 
-  /// Discards the loaded definitions, because the transaction that changed them may have been rolled back.
+  /// Discards the definitions in memory, because the transaction that changed them may have been rolled back.
   func forget() {
     isLoaded = false
     tails.forget()
@@ -107,7 +108,7 @@ final class IndexTable {
     }
   }
 
-  /// The indexes whose entries have to be removed: dropped indexes, and indexes with an unreadable definition.
+  /// The indexes whose entries must be removed: dropped indexes, and indexes with an unreadable definition.
   var dropped: [IndexNumber] {
     get throws(StoreError) {
       try ensureLoaded()
@@ -203,7 +204,7 @@ final class IndexTable {
     }
   }
 
-  /// Adds a document that was just stored with the highest number of its collection.
+  /// Indexes a document that was just stored under the highest number in its collection.
   /// - Parameter fields: the document's fields; `nil` if it has none.
   func append(_ document: DocumentNumber, _ fields: EncodedFields?) throws(StoreError) {
     let collection = document.collection
@@ -213,7 +214,7 @@ final class IndexTable {
     if try tails.isFull(with: document) { try writeTail(endingWith: document) }
   }
 
-  /// Writes the entries of all documents of a tail.
+  /// Writes the entries of all documents in a collection's tail (`IndexTails`).
   private func writeTail(endingWith last: DocumentNumber) throws(StoreError) {
     let collection = last.collection
     let all = try indexes(of: collection)
@@ -259,7 +260,7 @@ final class IndexTable {
 
   // MARK: Reading
 
-  /// Calls `body` with the key and document of each entry of a range, until it returns false.
+  /// Calls `body` with the key and the document of each entry in a range, until `body` returns false.
   func read(
     _ range: IndexRange, in collection: CollectionNumber, isReversed: Bool,
     _ body: (UnsafeRawBufferPointer, DocumentNumber) throws(StoreError) -> Bool

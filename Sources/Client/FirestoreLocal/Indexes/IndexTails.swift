@@ -4,10 +4,10 @@ import FirestoreSQLite
 
 /// The newest documents of each collection, whose index entries are not written yet.
 ///
-/// An entry's position in an index depends on its value, so entries written one by one each change a different page.
-/// Therefore the entries of new documents are written later, in sorted batches. Until then, the newest documents of a
-/// collection have no entries. All documents from a certain number on form the collection's tail. The keys of tail
-/// documents are computed when a query needs them, and remain in memory.
+/// An entry's position in an index depends on its value, so writing entries one by one changes a different page each
+/// time. Therefore the entries of new documents are written later, in sorted batches. These documents form the
+/// collection's tail: all documents from a certain number on. The keys of documents in the tail are computed when a
+/// query needs them, and then remain in memory.
 final class IndexTails {
   typealias Entry = (key: [UInt8], document: DocumentNumber)
 
@@ -18,17 +18,17 @@ final class IndexTails {
     ) STRICT;
     """
 
-  /// The maximum count of document numbers in a tail. A larger tail would write more entries per page, but a query
-  /// compares each key of the tail. An index of 100 000 entries has about 800 pages.
+  /// The maximum length of a tail, as a count of document numbers. With a larger tail, each page write would store more
+  /// entries, but a query compares every key in the tail. An index of 100 000 entries has about 800 pages.
   var maximumCount: Int64 = 4096
   private var starts: [CollectionNumber: DocumentNumber?] = [:]
   private var keys: [CollectionNumber: [IndexNumber: Keys]] = [:]
   private var code = OrderedCode()
 
-  /// The keys of the tail in one index.
+  /// The keys of the tail's documents in one index.
   private struct Keys {
     var byDocument: [DocumentNumber: [[UInt8]]] = [:]
-    /// The entries in the order of the index; `nil` until the next query.
+    /// The entries in the index's order; `nil` until a query needs them.
     var sorted: [Entry]?
   }
 
@@ -42,7 +42,7 @@ final class IndexTails {
     keys = [:]
   }
 
-  /// Discards the keys, because the indexes have changed.
+  /// Discards the keys in memory, because the indexes have changed.
   func forgetKeys() { keys = [:] }
 
   // MARK: Where tails start
@@ -85,7 +85,7 @@ final class IndexTails {
 
   // MARK: Keys
 
-  /// Updates the keys in memory for a document of the tail.
+  /// Updates the keys in memory after a change of a document in the tail.
   func note(_ document: DocumentNumber, _ fields: EncodedFields?, _ indexes: [IndexTable.Index]) {
     guard keys[document.collection] != nil else { return }
     for index in indexes {
@@ -133,7 +133,7 @@ final class IndexTails {
 }
 
 extension IndexTable {
-  /// Whether two entries are in the order of the index.
+  /// Whether two entries are already in the order of the index.
   static func isOrdered(_ left: IndexTails.Entry, _ right: IndexTails.Entry) -> Bool {
     switch compare(left.key, right.key) {
     case .ascending: true

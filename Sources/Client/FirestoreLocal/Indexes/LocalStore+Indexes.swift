@@ -46,8 +46,8 @@ extension LocalStore {
     }
   }
 
-  /// The number of indexed documents and of all documents for each index, in the order of `indexes`. Reads every
-  /// collection of the index's group.
+  /// The progress of each index: the number of indexed documents and the number of all documents, in the order of
+  /// `indexes`. Reads every collection in each index's group.
   package func indexProgress() throws(StoreError) -> [IndexProgress] {
     try database.read { () throws(StoreError) in
       var progress: [IndexProgress] = []
@@ -66,8 +66,8 @@ extension LocalStore {
     }
   }
 
-  /// Performs one slice of the index backfill in one transaction. Takes a few milliseconds. A separate slice writes
-  /// back a long log, so that no commit has to do it.
+  /// Performs one slice of the index backfill in one transaction. Takes a few milliseconds. If the write-ahead log is
+  /// long, a separate slice writes it back, so that no commit has to.
   /// - Returns: whether more work remains.
   package mutating func backfillIndexes() throws(StoreError) -> Bool {
     let backfill = IndexBackfill(database: database)
@@ -89,9 +89,9 @@ extension LocalStore {
 }
 
 /// Performs the work that a change of index definitions requires. Removes the entries of dropped indexes, and adds
-/// entries for documents that were cached before an index was defined. Each piece is bounded in documents, entries and
-/// bytes, so that it takes about 0.5 ms. The position is stored with each piece, so that a restart continues from
-/// there.
+/// entries for documents that were cached before an index was defined. The work is split into pieces, which are limited
+/// in documents, entries and bytes, so that each takes about 0.5 ms. Each piece stores its position, so that the work
+/// continues from there after a restart.
 struct IndexBackfill {
   private static let maximumDocuments = 50
   private static let maximumEntries = 50
@@ -127,7 +127,7 @@ struct IndexBackfill {
     }
   }
 
-  /// - Returns: the position to continue at; `nil` at the end.
+  /// - Returns: the position at which to continue; `nil` at the end.
   private func advance(
     _ index: IndexTable.Index, from position: DocumentNumber
   ) throws(StoreError) -> DocumentNumber? {
@@ -153,7 +153,7 @@ struct IndexBackfill {
     return nil
   }
 
-  /// The number of documents that the index has processed, and the number of documents that it covers in total.
+  /// The number of documents already in the index, and the total number of documents that it must contain.
   func progress(of index: IndexTable.Index) throws(StoreError) -> IndexProgress {
     var progress = IndexProgress(documentsIndexed: 0, documentsTotal: 0)
     for collection in try collections(of: index) {
@@ -174,21 +174,22 @@ struct IndexBackfill {
   }
 }
 
-/// Decides from the cost of a scan whether to create indexes for the query (SDK: index auto-creation).
+/// Decides, based on the cost of a scan, whether to create indexes for the query (SDK: index auto-creation).
 struct AutomaticIndexes {
-  /// The minimum number of scanned documents before an index is created (SDK: INDEX_AUTO_CREATION_MIN_COLLECTION_SIZE).
+  /// The minimum number of documents that a scan must read before an index is created (SDK:
+  /// INDEX_AUTO_CREATION_MIN_COLLECTION_SIZE).
   static let minimumScan = 100
-  /// The number of scanned documents that cost as much as one document found by an index (SDKs: 2 to 8). hearth-bench
-  /// measured about 0.4 µs per scanned document and 1.5 µs per document found by an index. Neither number includes the
-  /// work on matching documents, which is the same with and without an index.
+  /// The cost of reading one document through an index, expressed as a number of scanned documents (SDKs: 2 to 8).
+  /// hearth-bench measured about 0.4 µs per scanned document and 1.5 µs per document found by an index. Neither number
+  /// includes the work on matching documents, which is the same with and without an index.
   private static let relativeCost = 4
-  /// The maximum number of automatic indexes. There is a limit because every index slows down writes.
+  /// The maximum number of automatic indexes. It is limited because every index slows down writes.
   private static let maximumCount = 32
 
   let database: CacheDatabase
   let minimumScan: Int
 
-  /// Creates the missing indexes for a query if scanning cost more than using the indexes would have cost.
+  /// Creates the missing indexes for a query if they would have made the query cheaper than its scan.
   func consider(_ query: Query, _ result: QueryResult) throws(StoreError) {
     guard result.plan == .scan, result.documentsScanned >= minimumScan else { return }
     let returned = min(result.matches.count, query.limit ?? .max)
@@ -205,7 +206,7 @@ struct AutomaticIndexes {
     }
   }
 
-  /// The indexes for a target; empty if one of the target's alternatives would have to read a whole index.
+  /// The indexes that a target needs. Empty if one of the target's alternatives would have to read a whole index.
   static func definitions(for target: Target) -> [FieldIndex] {
     guard let group = target.collectionGroup ?? (target.path.isRoot ? nil : target.path.last) else { return [] }
     var definitions: [FieldIndex] = []
@@ -216,8 +217,8 @@ struct AutomaticIndexes {
     return definitions.count > 4 ? [] : definitions
   }
 
-  /// Defines an index whose fields come in this order: the array field, the fields that conditions fix, the orderings.
-  /// Fields with inequalities are part of the orderings.
+  /// Defines an index with its fields in this order: the array field, the fields that conditions fix to one value, and
+  /// the orderings. Fields with inequalities are part of the orderings.
   private static func definition(
     for conditions: [FieldFilter], _ target: Target, _ group: String
   ) -> FieldIndex? {

@@ -4,16 +4,16 @@ import FirestoreModel
 import FirestoreQuery
 import FirestoreSQLite
 
-/// Executes queries with indexes. The entries identify documents that may match, and each of these documents is read
+/// Executes queries with indexes. The index entries identify documents that may match; each of these documents is read
 /// and checked. Documents with pending writes are added separately, as in a scan, so the result is the same as without
 /// indexes.
 extension QueryEngine {
-  /// The number of scanned documents that cost about as much as one document that is read by its number.
+  /// The cost of reading one document by its number, expressed as a number of scanned documents.
   private static let lookupCost = 4
-  /// The number of index entries that cost about as much to read as one document by its number.
+  /// The cost of reading one document by its number, expressed as a number of index entries.
   private static let entriesPerLookup = 8
 
-  /// - Returns: `nil` if no index serves the query, or if a scan is cheaper.
+  /// - Returns: `nil` if no index is usable for the query, or if a scan is cheaper.
   func indexed(_ query: Query, _ data: TargetData?) throws(StoreError) -> QueryResult? {
     let collections = try collections(of: query)
     guard let first = collections.first else { return nil }
@@ -40,7 +40,7 @@ extension QueryEngine {
 
   // MARK: In order
 
-  /// Reads each range in the query's order until `limit` matching documents are found.
+  /// Reads each range in the query's order until it has found `limit` matching documents.
   /// - Returns: `nil` if more than `budget` documents would have to be read.
   private func streaming(
     _ candidates: [IndexCandidate], _ query: Query, _ data: TargetData?, _ collections: [CollectionNumber],
@@ -102,7 +102,7 @@ extension QueryEngine {
 
   // MARK: As sets
 
-  /// The documents that an index finds and that may match.
+  /// The documents that an index found. They may match the query.
   private struct Found {
     /// The documents' numbers, ascending, without duplicates.
     var numbers: [DocumentNumber] = []
@@ -137,8 +137,8 @@ extension QueryEngine {
       entriesRead: found.entries, indexes: found.uses.unique)
   }
 
-  /// The documents that any of the alternatives finds.
-  /// - Returns: `nil` if the alternatives find more than `budget` documents.
+  /// The documents that the indexes find for at least one alternative.
+  /// - Returns: `nil` if there are more than `budget` documents.
   private func documents(
     of plan: IndexPlan, in collections: [CollectionNumber], atMost budget: Int
   ) throws(StoreError) -> Found? {
@@ -159,7 +159,7 @@ extension QueryEngine {
     return union
   }
 
-  /// Starts with the candidate that finds the fewest documents, and intersects it with candidates that cover further
+  /// Starts with the index use that finds the fewest documents, and intersects it with index uses that cover other
   /// conditions.
   private func intersection(
     of candidates: [IndexCandidate], in collections: [CollectionNumber], atMost budget: Int

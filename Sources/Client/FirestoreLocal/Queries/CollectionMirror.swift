@@ -2,15 +2,15 @@
 import FirestoreModel
 import FirestoreQuery
 
-/// The existing documents of one collection in an in-memory cache. The mirror saves scans from reading each document
-/// from SQLite's pages, and lets several views share one copy of a document.
+/// The existing documents of one collection in an in-memory cache. With the mirror, scans need not read each document
+/// from SQLite's pages, and several views can share one copy of a document.
 ///
-/// The first scan of a collection creates its mirror, and each change updates it. The mirror is dropped whenever it
+/// The first scan of a collection creates its mirror, and each change updates it. The mirror is discarded whenever it
 /// might differ from the table.
 final class CollectionMirror {
-  /// The maximum number of columns. Each column costs 16 bytes per document, and some time for each change.
+  /// The maximum number of columns. Each column needs 16 bytes per document, and some time for each change.
   private static let maximumColumns = 8
-  /// The number of documents to check before the ranges are computed again.
+  /// The number of documents that are checked before the ranges are computed again.
   private static let blockSize = 4096
 
   /// The documents, indexed by their numbers within the collection.
@@ -20,7 +20,7 @@ final class CollectionMirror {
   /// The columns, most recently used first.
   private var columns: [FieldColumn] = []
 
-  /// - Parameter capacity: the number of documents to reserve room for.
+  /// - Parameter capacity: the expected number of documents, for which memory is reserved.
   init(expecting capacity: Int) { documents.reserveCapacity(capacity) }
 
   /// - Parameter document: the new document; `nil` if it no longer exists.
@@ -34,8 +34,8 @@ final class CollectionMirror {
   }
 
   /// Calls `body` for all documents that may match, in the order of their numbers.
-  /// - Parameter ranges: returns the ranges that matching documents satisfy. Called repeatedly, because the ranges may
-  ///   become narrower.
+  /// - Parameter ranges: returns the ranges that a matching document must be in. Called repeatedly, because the ranges
+  ///   may become narrower.
   func scan<Failure: Error>(
     _ ranges: () -> [CodeRange], _ body: (Int, Document) throws(Failure) -> Void
   ) throws(Failure) {
@@ -74,16 +74,16 @@ final class CollectionMirror {
   }
 }
 
-/// The values of one field in all documents of a collection, encoded in order and truncated to 16 bytes. These bytes
-/// are enough to skip most documents that a condition excludes.
+/// The values of one field in all documents of a collection, in an encoding that preserves their order. The encoding is
+/// truncated to 16 bytes, which suffices to skip most documents that a condition excludes.
 struct FieldColumn {
   /// The first bytes of a value's `OrderedCode`. A lower value never has a higher code, but different values may have
-  /// equal codes.
+  /// the same code.
   struct Code: Comparable {
     private let high: UInt64
     private let low: UInt64
 
-    /// The code of an absent field, which is lower than the code of every value.
+    /// The code for an absent field, which is lower than the code of every value.
     static let absent = Code(high: 0, low: 0)
     static let least = Code(high: 0, low: 1)
     static let greatest = Code(high: .max, low: .max)
@@ -154,7 +154,7 @@ struct FieldColumn {
   }
 }
 
-/// Bounds that a field's code satisfies in every matching document. Documents within the bounds may still not match.
+/// Bounds for a field's code in every matching document. Documents within the bounds may still not match.
 struct CodeRange {
   let path: FieldPath
   let lower: FieldColumn.Code
@@ -178,7 +178,7 @@ struct CodeRange {
     }
   }
 
-  /// The range of the values that do not come after `value` in a query's first ordering.
+  /// The range of values that do not come after `value` in a query's first ordering.
   init(notAfter value: Value, _ order: OrderBy) {
     let code = FieldColumn.code(of: value)
     switch order.direction {
@@ -187,7 +187,7 @@ struct CodeRange {
     }
   }
 
-  /// The ranges that all documents of the target must satisfy.
+  /// The ranges that every document of the target must be in.
   static func all(of target: Target) -> [CodeRange] {
     target.filters.compactMap { if case .field(let filter) = $0 { CodeRange(filter) } else { nil } }
   }

@@ -3,34 +3,34 @@ import FirestoreModel
 import FirestoreQuery
 import FirestoreSQLite
 
-/// Collects the documents that match a query. For a limit query, it keeps only the first documents in the query's
-/// order, or the last ones for limit-to-last. It never stores more than about twice as many documents as the limit.
+/// Collects the documents that match a query. For a limit query, it keeps only the first documents in the query's order
+/// (for limit-to-last, only the last). It never stores more than about twice as many documents as the limit.
 final class Hits {
-  /// The query's target. For limit-to-last, the target's order is the reverse of the query's, so the target's first
-  /// documents are the query's last ones.
+  /// The query's target. For limit-to-last, the target's order is the reverse of the query's order, so the target's
+  /// first documents are the query's last documents.
   private let target: Target
   private let limit: Int?
   private let matcher: StoredMatcher
   private let conditions: [CodeRange]
   private var nearest: [Candidate] = []
-  /// The last document of a full set. Documents that come after it are dropped immediately.
+  /// The last document of the set once the set is full. Documents that come after it are dropped immediately.
   private var last: Candidate?
   private var unlimited: [Document] = []
-  /// The order hints of the documents in `unlimited`, as long as all of them come from rows.
+  /// The order hints of the documents in `unlimited`, while all of these documents were read from rows.
   private var hints: [KeyHint] = []
   private let takesHints: Bool
   private var remote: RemoteKeys
   /// The number of rows that were compared with the query.
   private(set) var scanned = 0
 
-  /// A document with its ordering values, so that each value is looked up only once. The value for `__name__` is `nil`.
+  /// A document with its ordering values, which are cached so that each value is looked up only once. The value for
+  /// `__name__` is `nil`.
   private struct Candidate {
     let values: [Value?]
     let document: Document
   }
 
-  /// - Parameter remote: the members of the query's target. Receives the keys of members that are found during
-  ///   collection.
+  /// - Parameter remote: the documents of the query's target. The keys of documents that are found are added to it.
   init(_ query: Query, _ remote: RemoteKeys = RemoteKeys([])) {
     target = query.target
     limit = query.limit
@@ -41,7 +41,7 @@ final class Hits {
     if limit == nil { unlimited.reserveCapacity(remote.numbers.count) }
   }
 
-  /// Reserves room for this number of rows if all of them will match.
+  /// Reserves memory for this number of rows if all of them will match.
   func expect(_ count: Int) {
     // The bound avoids much unused memory, because `count` includes the numbers of removed documents.
     guard matcher.matchesEverything, limit == nil else { return }
@@ -57,8 +57,8 @@ final class Hits {
     return taken
   }
 
-  /// Removes and returns the documents, and the target's members with their keys, as far as found. The documents have
-  /// no duplicates if no key was added twice.
+  /// Removes and returns the documents, and the documents of the query's target with the keys that were found. The
+  /// returned documents contain no duplicates, provided that no key was added twice.
   func finish() -> (documents: [Document], remote: RemoteKeys) {
     var documents: [Document] = []
     swap(&documents, &unlimited)
@@ -66,8 +66,8 @@ final class Hits {
     return (documents, remote)
   }
 
-  /// Decides from a row's fields whether the row matches and may be within the limit. `nil` if the decision requires
-  /// the key, or if all rows match. The result depends on the documents collected so far.
+  /// A function that decides from a row's fields whether the row matches and may be within the limit. `nil` if this
+  /// requires the key, or if all rows match. The decision depends on the documents collected so far.
   var filter: RowFilter.Admits? {
     if matcher.readsKeys || (matcher.matchesEverything && limit == nil) { return nil }
     return { bytes in
@@ -113,10 +113,10 @@ final class Hits {
     keep(Candidate(values: values, document: document), limit)
   }
 
-  /// Adds to the count of scanned rows: other code has already compared these rows with the query.
+  /// Adds rows to the count of scanned rows, because other code has already compared them with the query.
   func count(scanned rows: Int) { scanned += rows }
 
-  /// The ranges that all further documents must satisfy.
+  /// The ranges that every further document must be in.
   var ranges: [CodeRange] {
     guard let last, let order = target.orderBy.first, let value = last.values[0] else { return conditions }
     return [CodeRange(notAfter: value, order)] + conditions
@@ -143,8 +143,8 @@ final class Hits {
     return Array(sorted.prefix(limit))
   }
 
-  /// Whether the document comes after the last one, according to its fields, which are compared without decoding. False
-  /// if only the key would order the document after the last one.
+  /// Whether the document comes after `last`, according to its fields, which are compared without decoding. Returns
+  /// false if the fields are equal, so that only the key can determine the order.
   private func comesAfterLast(_ fields: EncodedFieldsView) -> Bool {
     guard let last else { return false }
     for (order, value) in zip(target.orderBy, last.values) {
@@ -168,7 +168,7 @@ final class Hits {
   }
 }
 
-/// Checks a target's conditions against stored rows in place, without decoding rows that do not match.
+/// Checks a target's conditions against stored rows, without decoding rows that do not match.
 ///
 /// The caller guarantees that the row's collection matches, so only filters, ordering fields and cursors are checked.
 struct StoredMatcher {

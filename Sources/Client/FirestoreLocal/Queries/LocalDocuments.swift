@@ -14,7 +14,7 @@ struct LocalDocuments {
     knowsBatches = hasBatches
   }
 
-  /// Whether there may be pending batches. If there are none, overlays need not be looked up.
+  /// Whether pending batches may exist. If there are none, overlays need not be looked up.
   var hasBatches: Bool { knowsBatches || database.sharing?.hasBatches == true }
 
   private static let nothingChanged = MutatedFields.some(FieldMask([]))
@@ -30,7 +30,8 @@ struct LocalDocuments {
     return remote == nil && overlay == nil ? nil : Self.view(of: key, over: remote, overlay)
   }
 
-  /// The local view of a document. If the document is not in the cache, the view is `missing` without a version.
+  /// The local view of a document. If the document is not in the cache, the view is a `missing` document without a
+  /// version.
   func view(of key: DocumentKey) throws(StoreError) -> Document {
     try document(key) ?? Self.nothing(key)
   }
@@ -79,7 +80,7 @@ struct LocalDocuments {
     }
   }
 
-  /// The state of a document after all of its pending writes so far.
+  /// The state of a document after all of its existing pending writes.
   func progress(
     _ key: DocumentKey, _ collection: CollectionNumber, _ name: String
   ) throws(StoreError) -> Progress {
@@ -157,7 +158,7 @@ struct LocalDocuments {
 
   // MARK: Keeping overlays
 
-  /// The stored remote document before it is replaced; `nil` if `view` does not need it.
+  /// The stored remote document that is about to be replaced; `nil` if `view` does not need it.
   func remoteToCompare(
     _ key: DocumentKey, _ collection: CollectionNumber, _ name: String
   ) throws(StoreError) -> Document? {
@@ -191,15 +192,16 @@ struct LocalDocuments {
     }
   }
 
-  /// Whether batches that had no effect on the previous remote document also have no effect on the new one. This is
-  /// certain if both documents are missing, because no precondition can distinguish them.
+  /// Whether batches that had no effect on the previous remote document certainly have no effect on the new one either.
+  /// This is the case if both documents are missing, because no precondition can distinguish them.
   private static func staysWithoutEffect(_ before: Document?, _ remote: Document?) -> Bool {
     before?.exists != true && remote?.exists != true
   }
 
-  /// The local view of a document whose oldest batch has left the queue, but which still has another pending batch.
+  /// The local view of a document after its oldest batch has left the queue, while another batch is still pending for
+  /// it.
   /// - Parameters:
-  ///   - before: the remote document to which the stored overlay belongs.
+  ///   - before: the remote document for which the stored overlay was computed.
   ///   - remote: the current remote document.
   /// - Returns: `nil` if the overlay has to be recomputed.
   func view(

@@ -5,8 +5,8 @@ import FirestoreProtocol
 import FirestoreQuery
 import FirestoreSQLite
 
-/// Executes queries on the tables. Starts from a previous result if that result is reliable, otherwise uses indexes,
-/// otherwise scans the collection.
+/// Executes queries on the tables. Starts from a previous result if that result is reliable. If not, uses indexes if
+/// possible, and otherwise scans the collection.
 struct QueryEngine {
   let local: LocalDocuments
 
@@ -73,7 +73,7 @@ struct QueryEngine {
 
   /// Combines the target's documents that still match with the documents that have changed since the target last had no
   /// documents in limbo.
-  /// - Returns: `nil` if an unchanged document might have entered the result, so that all documents must be read.
+  /// - Returns: `nil` if an unchanged document may have entered the result, so that all documents must be read.
   private func fromSyncedResult(_ query: Query, _ target: TargetData) throws(StoreError) -> QueryResult? {
     guard !query.matchesAllDocuments, let limboFree = target.lastLimboFreeSnapshotVersion else { return nil }
     let matcher = query.target
@@ -135,8 +135,8 @@ struct QueryEngine {
     return try database.collections.number(of: query.path).map { [$0] } ?? []
   }
 
-  /// Adds the documents with pending writes. There are few such documents, so their views are computed one by one.
-  /// - Returns: the numbers of these documents, which a scan then skips.
+  /// Adds the documents with pending writes. Their number is small, so their views are computed one by one.
+  /// - Returns: the numbers of these documents. A scan then skips them.
   func considerOverlaid(
     _ collection: CollectionNumber, _ hits: Hits
   ) throws(StoreError) -> Set<DocumentNumber> {
@@ -153,7 +153,8 @@ struct QueryEngine {
   }
 }
 
-/// The documents of a target. Contains their numbers; a scan, which runs in the same order, adds the keys.
+/// The documents of a target, as numbers. A scan runs in the same order and adds the keys of the documents that it
+/// reads.
 struct RemoteKeys {
   /// The documents' numbers, ascending.
   let numbers: [DocumentNumber]
@@ -178,7 +179,7 @@ struct RemoteKeys {
     }
   }
 
-  /// All keys. Looks up those keys that no scan has added.
+  /// The keys of all documents. Looks up the keys that no scan has added.
   consuming func resolved(_ key: (DocumentNumber) throws(StoreError) -> DocumentKey?)
     throws(StoreError) -> Set<DocumentKey>
   {

@@ -3,19 +3,19 @@ package import FirestoreClientState
 import FirestoreQuery
 import FirestoreSQLite
 
-/// The execution times of the store's queries. The ledger's size is bounded: it keeps only the most recent queries, and
-/// the most recent runs of each query.
+/// The execution times of the store's queries. The size is limited: the ledger keeps only the most recent queries, and
+/// only the most recent runs of each query.
 package final class QueryLedger {
   private struct Run {
     var time: Duration
-    /// The number of documents that the query may have to read; `nil` for runs before `queries` was first called.
+    /// The number of documents that the query may have to read; `nil` for runs before the first call of `queries`.
     var extent: Int?
   }
 
   private struct Entry {
     var runs: [Run] = []
     var count = 0
-    /// The sequence number that the ledger assigned to the last run.
+    /// The sequence number of the last run.
     var last = 0
     var plan = QueryPlan.scan
     var scanned = 0
@@ -25,12 +25,12 @@ package final class QueryLedger {
   private static let mostQueries = 64
   private static let mostRuns = 256
 
-  /// The time since a fixed point, on a monotonic clock.
+  /// Returns the time since a fixed point, from a monotonic clock.
   private let now: () -> Duration
   private var entries: [Query: Entry] = [:]
   private var count = 0
-  /// Whether each run also reads the size of its collections. Reading the size needs additional SQL statements, so it
-  /// starts only when the times are first read.
+  /// Whether to also record the size of the queried collections for each run. This needs additional SQL statements, so
+  /// it starts only when the times are first read.
   private var asksForExtents = false
 
   package init(now: @escaping () -> Duration) { self.now = now }
@@ -93,7 +93,7 @@ package final class QueryLedger {
     }
   }
 
-  /// The smallest power of ten that is not less than `extent`.
+  /// The lowest power of ten that is at least `extent`.
   private static func limit(above extent: Int) -> Int {
     var limit = 1
     while limit < extent, limit <= Int.max / 10 { limit *= 10 }

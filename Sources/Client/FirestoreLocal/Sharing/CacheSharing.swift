@@ -6,20 +6,20 @@ import Synchronization
 
 /// One client's view of a shared cache: the other clients, and the notices that this client sends and receives.
 ///
-/// Each transaction detects changes by other clients at its beginning, before it uses state in memory. While there are
-/// no other clients, no notices are written.
+/// Each transaction first checks whether other clients have changed the cache, before it uses state in memory. While
+/// there are no other clients, no notices are written.
 final class CacheSharing {
   /// The maximum time in milliseconds that a transaction waits for another client's transaction. Transactions take less
-  /// time, unless they write very many documents. If a process was stopped within a transaction, a longer wait would
-  /// not help.
+  /// time, unless they write very many documents. Waiting longer would not help if a process was stopped in the middle
+  /// of a transaction.
   static let patience: Int32 = 2000
-  /// The maximum number of unread notices. The limit keeps notices from accumulating for a client that reads none
+  /// The maximum number of unread notices. Without a limit, notices would accumulate for a client that reads none
   /// because its process is stopped.
   private static let keptNotices: Int64 = 10_000
 
   let presence: ClientPresence
-  /// The clients that share the cache on the same thread and wake each other on that thread. `nil` if the clients watch
-  /// the file of `presence` instead.
+  /// The clients that share the cache on the same thread, and that wake each other on this thread. `nil` if clients
+  /// instead watch the file of `presence`.
   var peers: SimulatedPeers?
   let tables: SharingTables
   private let connection: Connection
@@ -29,7 +29,7 @@ final class CacheSharing {
   private(set) var hasBatches = true
   /// The database's version at the last check; `nil` if state in memory may be outdated.
   private var version: Int64?
-  /// The database's version when this client last read notices.
+  /// The database's version when this client last read the notices.
   private var heardVersion: Int64?
   /// The number of the last notice that this client has processed.
   private(set) var heard: Int64 = 0
@@ -131,6 +131,7 @@ final class CacheSharing {
     }
   }
 
+  /// Announces that this client is alive, and renews the lease or takes it over if possible.
   /// - Precondition: inside a transaction.
   /// - Returns: the new state of the lease, and whether clients were removed because their processes had ended.
   func refreshLease(
@@ -155,13 +156,13 @@ final class CacheSharing {
     return (Lease.Refresh(isHeld: isHeld, wasLost: wasPrimary && !had), !gone.isEmpty)
   }
 
-  /// Whether the lease is free, because its holder released it or the holder's process has ended.
+  /// Whether no client has the lease, because its holder released it or the holder's process has ended.
   func isLeaseOpen() throws(StoreError) -> Bool {
     guard let lease = try tables.lease() else { return true }
     return !presence.isTaken(lease.holder)
   }
 
-  /// Notifies the other clients that this client is leaving.
+  /// Notifies the other clients that this client is closing the cache.
   func leave() throws(StoreError) {
     try tables.remove(id)
     try tell(.targets)
@@ -180,7 +181,7 @@ package final class SimulatedPeers: Sendable {
 
   package init() {}
 
-  /// - Parameter place: the client's number in the directory of the cache.
+  /// - Parameter place: the client's number in the cache's directory.
   func join(_ place: Int64, _ wake: @escaping @Sendable () -> Void) {
     members.withLock { $0.append(Member(place: place, wake: wake)) }
   }
@@ -194,9 +195,9 @@ package final class SimulatedPeers: Sendable {
 
 /// The users, other than the current one, who may have pending writes in a shared cache.
 ///
-/// Other clients show documents with the writes of these users applied. Therefore every change of a remote document
-/// also updates the overlays of these users (S9), not only those of the current user. In a cache that is not shared,
-/// other users' overlays are updated only when the user changes.
+/// Other clients show documents with these users' writes applied. Therefore every change of a remote document also
+/// updates these users' overlays (S9), in addition to the current user's. In a cache that is not shared, other users'
+/// overlays are updated only when the user changes.
 struct OtherUsers {
   private let database: CacheDatabase
   private let user: UserNumber
@@ -212,7 +213,7 @@ struct OtherUsers {
     self.user = user
   }
 
-  /// The local documents of each other user with pending writes for a document. Takes O(users) time, regardless of the
+  /// Views of a document, one for each other user with pending writes for it. Takes O(users) time, regardless of the
   /// number of pending writes.
   func views(of collection: CollectionNumber, _ name: String) throws(StoreError) -> [LocalDocuments] {
     var found: [LocalDocuments] = []
@@ -226,8 +227,8 @@ struct OtherUsers {
 }
 
 extension LocalStore {
-  /// The clients that share the cache, each with its last announced state, and the holder of the lease. `nil` for a
-  /// cache that is not shared.
+  /// The clients that share the cache, each with its last announced state, and the client that has the lease. `nil` for
+  /// a cache that is not shared.
   /// - Parameter now: the current time on this client's clock.
   package func peers(at now: Timestamp) throws(StoreError) -> CachePeers? {
     guard let sharing = database.sharing else { return nil }

@@ -7,7 +7,7 @@ package import FirestoreSQLite
 
 /// The notices of other clients that this client has not processed yet.
 package struct SharedUpdates: Sendable {
-  /// The notices in order. A batch of another user is reported as a change of documents (`bundle`).
+  /// The notices, in order. A batch of another user is reported as a change of its documents (`bundle`).
   package var notices: [Notice]
   /// The batches that the notices report as added and that are still pending.
   package var batches: [BatchID: MutationBatch]
@@ -21,21 +21,21 @@ extension LocalStore {
   /// Whether other clients may use the same cache.
   package var isShared: Bool { database.sharing != nil }
 
-  /// Whether, as far as this client knows, no other client currently uses the cache.
+  /// Whether no other client is known to use the cache at present.
   package var isAlone: Bool { database.sharing?.isAlone ?? true }
 
-  /// The number of clients, including this one, that currently use the cache as far as this client knows.
+  /// The number of clients that are known to use the cache at present, including this client.
   package var clientCount: Int { (database.sharing?.others.count ?? 0) + 1 }
 
   /// Wakes the other clients if this client has written notices for them.
   package func wakeOthersIfTold() { database.sharing?.wakeOthersIfTold() }
 
-  /// A descriptor that becomes readable when another client writes a notice, arrives or leaves. The caller closes the
-  /// descriptor.
+  /// A descriptor that becomes readable when another client writes a notice, opens the cache or closes it. The caller
+  /// closes the descriptor.
   package func watchOthers() -> Int32? { database.sharing?.presence.watch() }
 
   /// Registers `wake` if all clients of the cache run on one thread. `wake` is called when another client writes a
-  /// notice or leaves.
+  /// notice or closes the cache.
   /// - Returns: whether all clients run on one thread.
   package func joinCompany(_ wake: @escaping @Sendable () -> Void) -> Bool {
     guard let sharing = database.sharing, let peers = sharing.peers else { return false }
@@ -45,7 +45,7 @@ extension LocalStore {
 
   // MARK: The lease
 
-  /// Announces that this client is alive, and determines whether it is the primary client from now on.
+  /// Announces that this client is alive, and determines whether this client is primary from now on.
   package mutating func refreshLease(
     _ state: SharedClientState, wasPrimary: Bool, at now: Timestamp
   ) throws(StoreError) -> (lease: Lease.Refresh, removedClients: Bool) {
@@ -57,13 +57,13 @@ extension LocalStore {
     }
   }
 
-  /// Whether the lease is free, so that the next client that requests it becomes primary immediately.
+  /// Whether no client has the lease, so that the next client that requests it becomes primary immediately.
   package func isLeaseOpen() throws(StoreError) -> Bool {
     guard let sharing = database.sharing else { return false }
     return try database.read { () throws(StoreError) in try sharing.isLeaseOpen() }
   }
 
-  /// Ends the current holder's lease, so that tests can check how another client takes over.
+  /// Ends the current lease, so that tests can check how another client takes it over.
   package mutating func dropLease() throws(StoreError) {
     let database = database
     try database.transaction { () throws(StoreError) in try database.sharing?.tables.setLease(nil, at: 0) }
@@ -104,7 +104,7 @@ extension LocalStore {
     }
   }
 
-  /// Asks the primary client to cancel a batch.
+  /// Requests that the primary client cancel a batch.
   package mutating func askToCancel(_ id: BatchID) throws(StoreError) {
     let (database, user) = (database, user)
     try database.transaction { () throws(StoreError) in try database.sharing?.tell(.cancellation(id), of: user) }
@@ -131,14 +131,14 @@ extension LocalStore {
     }
   }
 
-  /// The online state of the primary client; `nil` if it has not announced its state, or has left.
+  /// The online state of the primary client; `nil` if it has not announced its state or has closed the cache.
   package func sharedOnlineState() throws(StoreError) -> OnlineState? {
     try database.read { () throws(StoreError) in try database.sharing?.tables.onlineState() }
   }
 
   // MARK: Targets
 
-  /// The targets for which listeners of other clients need the backend's result.
+  /// The targets for which other clients' listeners need the backend's result.
   package func foreignTargets() throws(StoreError) -> Set<TargetID> {
     guard let sharing = database.sharing else { return [] }
     return try database.read { () throws(StoreError) in
@@ -153,13 +153,13 @@ extension LocalStore {
     return try database.read { () throws(StoreError) in try database.targets.target(id) }
   }
 
-  /// Whether the primary client announced that its result of a target is complete, as reported by the backend.
+  /// Whether the primary client has announced that its result for the target is complete, as the backend reported.
   package func isSharedTargetCurrent(_ id: TargetID) throws(StoreError) -> Bool {
     guard let sharing = database.sharing else { return false }
     return try database.read { () throws(StoreError) in try sharing.tables.isCurrent(id) }
   }
 
-  /// Announces this client's interest in a target. `nil` announces that this client no longer listens to the target.
+  /// Announces why this client needs a target. `nil` announces that this client no longer listens to the target.
   package mutating func announce(_ interest: TargetInterest?, in id: TargetID) throws(StoreError) {
     let database = database
     guard let sharing = database.sharing else { return }
@@ -170,7 +170,7 @@ extension LocalStore {
     }
   }
 
-  /// Ends every client's interest in a target that the backend rejected.
+  /// Removes all clients' interest in a target that the backend rejected.
   package mutating func refuseTarget(_ id: TargetID, _ status: RPCStatus) throws(StoreError) {
     let database = database
     guard let sharing = database.sharing else { return }
@@ -182,7 +182,7 @@ extension LocalStore {
     }
   }
 
-  /// Announces for each target whether its result is complete, as reported by the backend.
+  /// Announces for each target whether its result is complete, as the backend reported.
   package mutating func announce(current states: [TargetID: Bool]) throws(StoreError) {
     let database = database
     guard let sharing = database.sharing else { return }
@@ -235,7 +235,7 @@ extension LocalStore {
     }
   }
 
-  /// Updates the active targets with the data that the primary client has stored.
+  /// Updates the active targets with data that the primary client has stored.
   package mutating func refreshActiveTargets() throws(StoreError) {
     let (database, active) = (database, activeTargets)
     activeTargets = try database.read { () throws(StoreError) in
@@ -260,7 +260,7 @@ extension TargetCache {
 /// The state that a client of a shared cache announces to the others.
 package struct SharedClientState: Hashable, Sendable {
   package var usesNetwork: Bool
-  /// Whether the client is in the foreground, where the user sees it.
+  /// Whether the client is visible to the user (in the foreground).
   package var isVisible: Bool
 
   package init(usesNetwork: Bool, isVisible: Bool) {
@@ -269,11 +269,12 @@ package struct SharedClientState: Hashable, Sendable {
   }
 }
 
-/// The right to be the primary client, which runs the streams for all clients (SPEC-FORMAT §11).
+/// The right to be the primary client, which runs the streams to the backend for all clients of the cache (SPEC-FORMAT
+/// §11).
 package enum Lease {
   /// The interval at which each client announces that it is alive (SDK: CLIENT_METADATA_REFRESH_INTERVAL_MS).
   package static let refreshInterval = Duration.seconds(4)
-  /// The duration in microseconds for which a lease or a client's announced state is valid (SDK:
+  /// The time in microseconds for which a lease, or a client's announced state, remains valid (SDK:
   /// MAX_PRIMARY_ELIGIBLE_AGE_MS).
   static let maximumAge: Int64 = 5_000_000
 
@@ -281,7 +282,7 @@ package enum Lease {
 
   /// Whether a client may become primary now.
   /// - Parameters:
-  ///   - lease: the primary client, and the time of its last refresh; `nil` if no client has the lease.
+  ///   - lease: the primary client and the time at which it last refreshed the lease; `nil` if no client has the lease.
   ///   - others: all other clients.
   static func mayBeTaken(
     by client: Int64, _ state: SharedClientState, _ lease: (holder: Int64, time: Int64)?,

@@ -3,29 +3,28 @@ package import FirestoreModel
 package import FirestoreProtocol
 import FirestoreSQLite
 
-/// A message from one client of a shared cache to the others, written in the transaction of the change that it
-/// describes.
+/// A message from one client of a shared cache to the others. It is written in the same transaction as the change that
+/// it describes.
 package enum Notice: Sendable {
-  /// A batch is pending.
+  /// A batch was added to the queue.
   case batchAdded(BatchID)
-  /// A batch has left the queue. The keys identify the documents that it changed.
+  /// A batch has left the queue. The keys are those of the documents that it changed.
   case batchSettled(BatchID, Outcome, [DocumentKey])
-  /// The cached versions of these documents changed; `nil` if they are more documents than a notice can contain.
+  /// The cached versions of these documents changed; `nil` if there are more documents than a notice can contain.
   case documents([DocumentKey]?)
-  /// A bundle with these documents was loaded; `nil` if they are more documents than a notice can contain.
+  /// A bundle with these documents was loaded; `nil` if there are more documents than a notice can contain.
   case bundle([DocumentKey]?)
-  /// The backend reported that the primary client's result for the target is complete, or the result is no longer
-  /// complete.
+  /// The completeness of the primary client's result for the target has changed, according to the backend.
   case target(TargetID, isCurrent: Bool)
   /// The backend rejected the target.
   case targetRefused(TargetID, RPCStatus)
-  /// The targets of a client's listeners have changed, or the client left.
+  /// A client's listeners have other targets now, or the client closed the cache.
   case targets
   case onlineState
   case rejectedWrites
   /// The pins and lifetimes have changed.
   case retentions
-  /// A client that does not run the streams requests the cancellation of a batch.
+  /// A client that does not run the streams requests that a batch be canceled.
   case cancellation(BatchID)
   /// The batch cannot be canceled; the status is the reason.
   case cancellationRefused(BatchID, RPCStatus)
@@ -37,8 +36,8 @@ package enum Notice: Sendable {
     case rejected(RPCStatus)
   }
 
-  /// The maximum number of documents in a notice. If more documents change, clients scan the cache, which takes no
-  /// longer than storing the documents.
+  /// The maximum number of documents in a notice. If more documents change, the other clients scan the cache. This
+  /// takes no longer than storing the documents did.
   static let maximumKeys = 256
 
   static func documents(_ keys: some Collection<DocumentKey>) -> Notice {
@@ -239,10 +238,10 @@ extension Notice {
   private static var unreadable: StoreError { .damaged("a notice of another client cannot be read") }
 }
 
-/// The interest that one client's listeners have in a target. Clients that share a cache announce it to each other.
+/// The reason why one client's listeners need a target. Clients that share a cache announce it to each other.
 package enum TargetInterest: Int64, Sendable {
-  /// The listeners only show documents from the cache. No client listens to the backend for them, but the documents
-  /// that they show are not collected.
+  /// The listeners show only documents from the cache. No client listens to the backend for them, but the documents
+  /// that they show are not garbage-collected.
   case cache = 0
   /// The listeners show the backend's result.
   case backend = 1

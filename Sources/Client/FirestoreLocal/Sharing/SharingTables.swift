@@ -5,11 +5,11 @@ import FirestoreProtocol
 import FirestoreSQLite
 
 /// The tables for messages between the clients of one cache (SPEC-FORMAT §11). They are in the cache's database, so
-/// that the transaction of a change also writes the notice about it. Therefore no notice is lost or arrives before its
-/// data.
+/// that one transaction writes a change and the notice about it. Therefore no notice is lost, and none arrives before
+/// its data.
 ///
-/// The first client to open the cache recreates the tables. Old content would be meaningless, because the clients that
-/// wrote it are gone.
+/// The first client to open the cache recreates the tables. Old content is meaningless, because the clients that wrote
+/// it no longer exist.
 struct SharingTables {
   static let schema = """
     DROP TABLE IF EXISTS sharing_clients;
@@ -119,7 +119,7 @@ struct SharingTables {
 
   // MARK: Targets
 
-  /// - Parameter interest: the interest to add to the client's existing interest.
+  /// - Parameter interest: the interest to add to the interest that the client already has.
   /// - Returns: whether the client's interest grew.
   func add(_ interest: TargetInterest, in target: TargetID, of client: Int64) throws(StoreError) -> Bool {
     try connection.run(
@@ -149,7 +149,8 @@ struct SharingTables {
     try connection.run("DELETE FROM sharing_targets WHERE client = ?", client)
   }
 
-  /// Ends a client's interest in the target. The state of the result remains while other clients need the result.
+  /// Removes a client's interest in the target. The state of the result remains stored while other clients need the
+  /// result.
   func withdraw(_ target: TargetID, of client: Int64) throws(StoreError) {
     try connection.run("DELETE FROM sharing_targets WHERE client = ? AND target = ?", client, target)
     try connection.run(
@@ -160,7 +161,7 @@ struct SharingTables {
       """, target, TargetInterest.backend.rawValue)
   }
 
-  /// Ends all clients' interest in the target.
+  /// Removes all clients' interest in the target.
   func removeEverywhere(_ target: TargetID) throws(StoreError) {
     try connection.run("DELETE FROM sharing_targets WHERE target = ?", target)
     try connection.run("DELETE FROM sharing_target_states WHERE target = ?", target)
@@ -222,7 +223,7 @@ struct SharingTables {
     }
   }
 
-  /// Deletes notices that all clients have processed, and notices that are so old that no client expects them any more.
+  /// Deletes the notices that all clients have processed, and the oldest notices beyond the given count.
   func forgetNotices(heardByAll heard: Int64, keeping count: Int64) throws(StoreError) {
     let bound = max(heard, try lastNotice() - count)
     try connection.run("DELETE FROM sharing_notices WHERE id <= ?", bound)

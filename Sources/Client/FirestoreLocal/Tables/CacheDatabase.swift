@@ -22,14 +22,14 @@ final class CacheDatabase {
   let signedOutUser: UserNumber
   /// See `Globals.Name.clientIdentity`.
   let identity: Int64
-  /// A random number for this opening of the database. Together with the identity, it makes the names of this opening's
-  /// batches unique.
+  /// A random number that is new each time the database is opened. Together with the identity, it makes the names of
+  /// the batches written during this time unique.
   let generation: Int64
-  /// The directory, which remains locked as long as the database is open.
+  /// The directory. It remains locked while the database is open.
   private var directory: StoreDirectory?
   /// Watches whether the files still exist at their path; `nil` in memory.
   private(set) var openFiles: OpenFiles?
-  /// This client's part in a shared cache; `nil` in a cache that is not shared.
+  /// This client's state in a shared cache; `nil` if the cache is not shared.
   private(set) var sharing: CacheSharing?
 
   /// A database in memory.
@@ -83,8 +83,8 @@ final class CacheDatabase {
     self.directory = consume directory
   }
 
-  /// Reports once if the system crashed while the cache was open. To detect this, the first change marks the cache as
-  /// open. A shared cache has no mark, because a mark can only belong to one client.
+  /// Reports, once, that the system crashed while the cache was open. To detect this, the first change marks the cache
+  /// as open. A shared cache has no such mark, because a mark can belong to only one client.
   private func observeCrashes(_ files: DatabaseFiles, _ report: @Sendable (String) -> Void) {
     guard sharing == nil else { return }
     let mark = OpenMark(files)
@@ -179,7 +179,7 @@ final class CacheDatabase {
     return database
   }
 
-  /// The name of the database in errors.
+  /// The word for the database in error messages.
   private static let title = "cache"
 
   private static func make(_ path: String) throws(StoreError) {
@@ -205,7 +205,7 @@ final class CacheDatabase {
     directory = nil
   }
 
-  /// Closes the database without notifying other clients, as if the process was killed.
+  /// Closes the database without notifying other clients, as if the process had been killed.
   func abandon() {
     if let sharing {
       sharing.peers?.leave(sharing.id)
@@ -215,7 +215,7 @@ final class CacheDatabase {
     close()
   }
 
-  /// Runs `body` in one transaction. If it fails, the tables discard their state in memory.
+  /// Runs `body` in one transaction. If it fails, discards the tables' state in memory.
   func transaction<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
     do throws(StoreError) {
       guard let sharing else { return try connection.transaction(body) }
@@ -239,7 +239,7 @@ final class CacheDatabase {
     }
   }
 
-  /// Runs `body` in a read transaction if other clients may change the database, otherwise without one.
+  /// Runs `body` in a read transaction if other clients may change the database, and otherwise without a transaction.
   func read<R>(_ body: () throws(StoreError) -> R) throws(StoreError) -> R {
     guard let sharing else { return try perform(body) }
     return try perform { () throws(StoreError) in
@@ -278,8 +278,8 @@ final class CacheDatabase {
     return Self.explaining(error, path)
   }
 
-  /// The same error, extended with the database's path. If another process has kept the cache locked for too long, the
-  /// error also names this process and gives advice.
+  /// A copy of the error, extended with the database's path. If another process has kept the cache locked for too long,
+  /// the copy also names this process and gives advice.
   private static func explaining(_ error: StoreError, _ path: String) -> StoreError {
     guard error.kind == .locked, let holder = WriteLockHolder.process(of: path) else {
       return StoreError(error.kind, error.message.contains(path) ? error.message : "\(error.message) (\(path))")
@@ -292,13 +292,13 @@ final class CacheDatabase {
 }
 
 extension CacheDatabase {
-  /// The size on disk, including the log; for a database in memory, the size of all pages.
+  /// The size on disk, including the write-ahead log. For a database in memory, the size of all pages.
   func byteSize() throws(StoreError) -> Int64 {
     guard let path else { return try pageCount() * pageSize() }
     return Self.fileSize(path) + logByteSize
   }
 
-  /// The size of the log, which contains the changes that are not in the database file yet.
+  /// The size in bytes of the write-ahead log, which contains the changes that are not in the database file yet.
   var logByteSize: Int64 { path.map { Self.fileSize($0 + "-wal") } ?? 0 }
 
   private static func fileSize(_ path: String) -> Int64 {
@@ -306,8 +306,8 @@ extension CacheDatabase {
     return stat(path, &information) == 0 ? Int64(information.st_size) : 0
   }
 
-  /// Bounds the log of a cache that has a threshold. Otherwise, the log may grow to the size that is best for write
-  /// speed.
+  /// Limits the size of the write-ahead log if the cache has a size limit. Otherwise, the log may grow to the size that
+  /// is best for write speed.
   func boundLog(_ policy: GarbageCollectionPolicy) throws(StoreError) {
     guard path != nil, case .leastRecentlyUsed(let threshold) = policy else { return }
     let pages = min(max(threshold / 8 / (try pageSize()), 64), Schema.defaultLogPages)
@@ -328,8 +328,8 @@ extension CacheDatabase {
   private func freePageCount() throws(StoreError) -> Int64 { try connection.integer("PRAGMA freelist_count") ?? 0 }
 
   /// Releases some free pages, if the database is at least as large as the threshold or if an eighth of it is free.
-  /// Otherwise releasing pages is not worthwhile: moving a page costs as much as removing several documents, and a few
-  /// free pages are soon used again.
+  /// Otherwise releasing pages is not worthwhile: moving a page costs as much as removing several documents, and free
+  /// pages are soon reused.
   /// - Precondition: inside a transaction.
   /// - Returns: whether more free pages remain.
   func compact(unlessBelow threshold: Int64, pages moved: Int) throws(StoreError) -> Bool {
@@ -340,7 +340,7 @@ extension CacheDatabase {
     return try pageCount() < pages
   }
 
-  /// Writes the log back into the database file and truncates the file after its last page. Then empties the log,
-  /// unless other connections use it.
+  /// Writes the write-ahead log back into the database file, and truncates the file after its last page. Then empties
+  /// the log, unless other connections use it.
   func writeLogBack() throws(StoreError) { try connection.checkpoint(emptiesLog: sharing == nil) }
 }

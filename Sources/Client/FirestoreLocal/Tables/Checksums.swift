@@ -3,7 +3,7 @@ import FirestoreModel
 import FirestoreSQLite
 
 /// The checksum of a document. The lower half covers the fields. The upper half covers the key, the version and the
-/// state, because a flipped bit there would turn the row into another document, another version or no document.
+/// state: a flipped bit in these would turn the row into a different document, a different version or a tombstone.
 enum DocumentChecksum {
   struct Header {
     var number: DocumentNumber
@@ -34,14 +34,14 @@ enum DocumentChecksum {
   }
 }
 
-/// The checksum of a row that SQLite does not protect: a pending write's mutations, an overlay's mutation, or a
-/// target's resume position.
+/// The checksum of a row that contains a pending write's mutations, an overlay's mutation or a target's resume
+/// position. SQLite does not protect these rows from damage.
 enum RowChecksum {
   static func of(_ bytes: [UInt8], _ more: [UInt8] = [], numbers: (Int64, Int64) = (0, 0)) -> Int64 {
     bytes.withUnsafeBytes { bytes in more.withUnsafeBytes { more in of(bytes, more, numbers: numbers) } }
   }
 
-  /// - Parameter stored: the stored checksum. If the row has no checksum (`nil`), no bytes match.
+  /// - Parameter stored: the stored checksum; `nil` if the row has none, in which case the result is false.
   static func holds(
     _ stored: Int64?, for bytes: UnsafeRawBufferPointer,
     _ more: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0), numbers: (Int64, Int64) = (0, 0)
@@ -57,10 +57,10 @@ enum RowChecksum {
   }
 }
 
-/// Fields in the form that the cache stores: canonical bytes with a checksum, because SQLite does not detect bytes of a
-/// value that were altered on disk.
+/// Fields in the form that the cache stores: canonical bytes and a checksum. The checksum is needed because SQLite does
+/// not detect that the bytes of a value were altered on disk.
 enum StoredFields {
-  /// - Throws: `corrupt` if the bytes differ from the stored ones.
+  /// - Throws: `corrupt` if the bytes do not match the checksum.
   static func read(_ bytes: UnsafeRawBufferPointer, checksum: Int64) throws(StoreError) -> EncodedFields {
     guard holds(checksum, for: bytes) else { throw changedOnDisk }
     return EncodedFields(trusted: [UInt8](bytes))

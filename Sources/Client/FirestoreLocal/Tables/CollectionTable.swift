@@ -2,16 +2,16 @@
 import FirestoreModel
 import FirestoreSQLite
 
-/// The collections in the cache, with their numbers for documents, batches and overlays. Collections are never removed,
-/// because they are few, and an unused collection costs nothing.
+/// The collections in the cache, and their numbers in the tables of documents, batches and overlays. Collections are
+/// never removed: there are few of them, and an unused one costs nothing.
 final class CollectionTable {
-  /// The maximum number of collections that are kept in memory. All collections are in the database.
+  /// The maximum number of collections that are cached in memory. All collections are in the database.
   private static let remembered = 4096
 
   private let connection: Connection
   private var numbers: [ResourcePath: CollectionNumber] = [:]
   private var paths: [CollectionNumber: ResourcePath] = [:]
-  /// The collection of the last lookup, cached because consecutive changes are mostly in one collection.
+  /// The collection of the last lookup. It is cached because consecutive changes are mostly in one collection.
   private var last: (path: ResourcePath, number: CollectionNumber)?
 
   init(_ connection: Connection) { self.connection = connection }
@@ -77,8 +77,8 @@ final class CollectionTable {
     return found
   }
 
-  /// The ids of the collections that contain documents or pending writes at any depth. Omits collections that were only
-  /// queried.
+  /// The ids of the collections that contain documents or pending writes at any depth. Omits collections that were
+  /// queried but contain no documents.
   func ids(below parent: ResourcePath) throws(StoreError) -> [String] {
     // The range contains the paths below a collection: '0' follows '/' in the order of UTF-8. The states are the states
     // of existing documents (`DocumentTable.State`).

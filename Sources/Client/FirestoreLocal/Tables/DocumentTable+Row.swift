@@ -4,13 +4,13 @@ import FirestoreQuery
 import FirestoreSQLite
 
 extension DocumentTable {
-  /// The values of column `state`.
+  /// The values of the column `state`.
   enum State: Int64 {
     case placeholder = 0
     case found = 1
     case missing = 2
     case unknown = 3
-    /// A document after an acknowledged write whose result the watch stream has not delivered yet.
+    /// A document with an acknowledged write whose result the watch stream has not delivered yet.
     case foundCommitted = 5
     case missingCommitted = 6
     case unknownCommitted = 7
@@ -76,7 +76,7 @@ extension DocumentTable.State {
   var isCommitted: Bool { rawValue & 4 != 0 }
 }
 
-/// The current row of a scan; valid until the scan continues.
+/// The current row of a scan. It is valid only until the scan continues.
 struct DocumentRow {
   private let row: Row
 
@@ -86,9 +86,9 @@ struct DocumentRow {
   var number: DocumentNumber { row.number(0) }
   var collection: CollectionNumber { row.number(1) }
   var name: String { row.text(2) }
-  /// The document's order hint in its collection.
+  /// The hint for ordering the document within its collection.
   var hint: KeyHint? { KeyHint(ofID: row.blobBytes(2)) }
-  /// The bytes of the fields, not verified; valid until the scan continues.
+  /// The bytes of the fields, without a checksum test. Valid only until the scan continues.
   var fieldBytes: UnsafeRawBufferPointer { row.blobBytes(6) }
 
   /// The fields; `nil` if their checksum does not match.
@@ -117,7 +117,7 @@ struct DocumentRow {
   /// Whether the row records that the document does not exist.
   var isTombstone: Bool { row.integer(5) == DocumentTable.State.missing.rawValue }
 
-  /// - Throws: `corrupt` if the row was altered on disk; does not check the fields.
+  /// - Throws: `corrupt` if the row was altered on disk. Does not check the fields.
   func check() throws(StoreError) {
     let header = DocumentChecksum.Header(
       number: number, collection: collection, version: row.optionalInteger(3), createTime: row.optionalInteger(4),

@@ -5,10 +5,10 @@ import FirestoreSQLite
 
 /// The remote documents: the backend's latest versions, without local writes.
 ///
-/// A row in the state `placeholder` only assigns a number to a key. Such a row exists if a target contains the document
-/// but the document is not in the cache.
+/// A row in the state `placeholder` only assigns a number to a key. Such rows are for documents that belong to a target
+/// but are not in the cache.
 final class DocumentTable {
-  /// The properties of a stored document that decide whether and how an update changes it.
+  /// The properties of a stored document that determine whether and how an update changes the row.
   struct Header {
     var number: DocumentNumber
     var version: Int64?
@@ -18,7 +18,7 @@ final class DocumentTable {
   let connection: Connection
   private let collections: CollectionTable
   private let indexes: IndexTable
-  /// The next free document number of each collection, if it was looked up.
+  /// The next free document number in each collection for which it was already looked up.
   private var nextNumbers: [CollectionNumber: DocumentNumber] = [:]
   /// The mirrors of scanned collections; only for a database in memory.
   private var mirrors: [CollectionNumber: CollectionMirror] = [:]
@@ -118,7 +118,7 @@ final class DocumentTable {
     ) { row throws(StoreError) in try body(DocumentRow(row)) }
   }
 
-  /// Calls `body` for the rows of a collection that have a later read time than the given one.
+  /// Calls `body` for those rows of a collection whose read time is later than the given one.
   func scan(
     _ collection: CollectionNumber, changedSince time: SnapshotVersion,
     _ body: (DocumentRow) throws(StoreError) -> Void
@@ -153,7 +153,7 @@ final class DocumentTable {
     }
   }
 
-  /// The count of a collection's document numbers up to the highest one in use. It is an upper bound for the
+  /// The number of document numbers in a collection up to the highest one in use. It is an upper bound for the
   /// collection's document count.
   func extent(of collection: CollectionNumber) throws(StoreError) -> Int {
     guard let last = try lastNumber(in: collection) else { return 0 }
@@ -161,8 +161,8 @@ final class DocumentTable {
   }
 
   /// The mirror that a scan reads instead of the rows. `nil` for a database on disk, and for the first scan of a
-  /// collection if that scan reads only few documents. Such a scan is faster than creating a mirror, which pays off
-  /// only with a second scan.
+  /// collection if that scan reads only few documents. Such a scan is faster than creating a mirror, which is
+  /// worthwhile only if a second scan follows.
   /// - Parameter wantsAll: whether the scan reads every document.
   func mirror(of collection: CollectionNumber, wantsAll: Bool) throws(StoreError) -> CollectionMirror? {
     guard connection.isInMemory else { return nil }
@@ -193,7 +193,7 @@ final class DocumentTable {
 
   // MARK: Writing
 
-  /// Stores a document in the row with `header`, or in a new row if `header` is `nil`.
+  /// Stores a document in the row that `header` describes, or in a new row if `header` is `nil`.
   @discardableResult
   func store(
     _ document: Document, over header: Header?, in collection: CollectionNumber, readTime: SnapshotVersion?,
@@ -247,7 +247,7 @@ final class DocumentTable {
     return number
   }
 
-  /// Turns a document's row into a placeholder, because a target still contains the document.
+  /// Turns a document's row into a placeholder. Used if a target still contains the document.
   func clear(_ number: DocumentNumber, sequenceNumber: Int64) throws(StoreError) {
     try updateEntries(of: number, to: nil)
     try update(Columns(placeholder: number, number.collection, "", sequenceNumber))
@@ -283,7 +283,7 @@ final class DocumentTable {
     try connection.run("UPDATE documents SET sequence_number = ? WHERE id = ?", sequenceNumber, number)
   }
 
-  /// Marks the document as changed at this time, because the document left a result that it may still match.
+  /// Marks the document as changed at this time. Used if the document left a result that it may still match.
   func renew(_ number: DocumentNumber, readTime: SnapshotVersion, sequenceNumber: Int64) throws(StoreError) {
     try connection.run(
       "UPDATE documents SET sequence_number = ?, read_time = max(read_time, ?) WHERE id = ?", sequenceNumber,

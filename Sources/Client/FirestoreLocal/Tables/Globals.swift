@@ -2,15 +2,15 @@
 import FirestoreModel
 import FirestoreSQLite
 
-/// Single numbers that belong to the cache as a whole.
+/// Numbers that apply to the cache as a whole.
 final class Globals {
   enum Name: String {
     /// The version of the last remote event, in microseconds.
     case lastRemoteSnapshotVersion = "last_remote_snapshot_version"
     /// The version of the last event in which the backend reset a target, in microseconds. The backend may have lost
-    /// stored versions up to this one.
+    /// document versions up to this one.
     case lastResetVersion = "last_reset_version"
-    /// The highest target id. Ids are never reused, even after the target was garbage-collected.
+    /// The highest target id. An id is never reused, even after its target was garbage-collected.
     case highestTargetID = "highest_target_id"
     /// The highest number of a batch that has left the queue. Numbers up to this one are never reused.
     case highestSettledBatch = "highest_settled_batch"
@@ -24,7 +24,7 @@ final class Globals {
   }
 
   private let connection: Connection
-  /// The last remote event's version, cached after the first read because every change of a document needs it.
+  /// The last remote event's version. It is cached after the first read, because every change of a document needs it.
   private var lastRemoteVersion: Int64??
   private var lastResetVersion: Int64??
 
@@ -78,8 +78,8 @@ final class Globals {
   /// Discards the numbers in memory, because a rollback or another client may have changed the table.
   func forget() { lastRemoteVersion = nil }
 
-  /// The read time to store for a document that is updated now. This time is later than every snapshot with a complete
-  /// result. Therefore a query that starts from such a result finds the document among the changed documents.
+  /// The read time to store for a document that is updated now. It is later than every snapshot with a complete result.
+  /// Therefore a query that starts from such a result finds the document among the documents that changed since.
   /// - Parameter version: the version of the backend's snapshot that contains the update; `nil` for an update without a
   ///   snapshot.
   func readTime(in version: SnapshotVersion? = nil) throws(StoreError) -> SnapshotVersion {
@@ -88,9 +88,9 @@ final class Globals {
   }
 }
 
-/// Numbers the batches of all users. The numbers increase across restarts and are never reused (S4). While the newest
-/// batch is pending, its row contains the last number. When that batch leaves the queue, the number is stored
-/// separately.
+/// Assigns numbers to the batches of all users. The numbers increase across restarts and are never reused (S4). While
+/// the newest batch is pending, its row contains the last number. When that batch leaves the queue, the number is
+/// stored separately.
 final class BatchNumbers {
   private let connection: Connection
   private let globals: Globals
@@ -128,9 +128,9 @@ final class BatchNumbers {
   }
 }
 
-/// Numbers the transactions that use documents and targets, so that the least recently used ones have the lowest
-/// number. The numbers keep increasing across restarts. Numbers are reserved in blocks, so that most transactions do
-/// not have to store the last number.
+/// Assigns numbers to the transactions that use documents and targets. The least recently used ones therefore have the
+/// lowest numbers. The numbers keep increasing across restarts. They are reserved in blocks, so that most transactions
+/// do not have to store the last number.
 final class SequenceNumbers {
   private static let block: Int64 = 1000
 
@@ -157,7 +157,7 @@ final class SequenceNumbers {
   /// Discards the reserved numbers, because the transaction that reserved them may have been rolled back.
   func forget() { reserved = last }
 
-  /// Continues after the numbers that other clients have reserved in the meantime.
+  /// Continues after the numbers that other clients have reserved.
   func reload() throws(StoreError) {
     last = max(last, try globals.value(.reservedSequenceNumber) ?? 0)
     reserved = last

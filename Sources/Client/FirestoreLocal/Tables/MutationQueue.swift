@@ -19,7 +19,7 @@ struct MutationQueue {
     return UserNumber(rawValue: given)
   }
 
-  /// Stores a batch. `OverlayCache.add` stores which documents the batch changes.
+  /// Stores a batch, but not the list of the documents that it changes; `OverlayCache.add` stores that list.
   /// - Returns: the batch with its new number.
   func add(
     _ mutations: [Mutation], base: [Mutation], in generation: Int64, at localWriteTime: Timestamp, for user: UserNumber
@@ -41,8 +41,8 @@ struct MutationQueue {
       as: Self.decode)
   }
 
-  /// Removes a batch from the queue. `OverlayCache.remove` removes the batch from the lists of the documents that it
-  /// changes.
+  /// Removes a batch from the queue, but not from the lists of the documents that it changes; `OverlayCache.remove`
+  /// does that.
   /// - Returns: whether the batch was in the queue.
   func remove(_ batch: BatchID, of user: UserNumber) throws(StoreError) -> Bool {
     let number = batch.rawValue
@@ -85,7 +85,7 @@ struct MutationQueue {
     try connection.exists("SELECT 1 FROM batch_documents WHERE collection = ? AND name = ? LIMIT 1", collection, name)
   }
 
-  /// The id of a user's first batch that changes one document, ignoring a batch that is leaving the queue.
+  /// The id of a user's first batch that changes the document. Ignores a batch that is leaving the queue.
   func firstID(
     affecting collection: CollectionNumber, _ name: String, of user: UserNumber, without leaving: BatchID
   ) throws(StoreError) -> BatchID? {
@@ -97,8 +97,8 @@ struct MutationQueue {
     ) { BatchID($0.integer(0)) }
   }
 
-  /// The user with the next higher number who has batches that change the document. Reads one row, regardless of the
-  /// number of batches.
+  /// The next user, by number, who has batches that change the document. Reads one row, regardless of the number of
+  /// batches.
   func user(
     after last: UserNumber?, affecting collection: CollectionNumber, _ name: String
   ) throws(StoreError) -> UserNumber? {
@@ -144,11 +144,11 @@ struct MutationQueue {
 
 /// The dead-letter queue: the rejected batches of each user, until they are sent again or dropped.
 ///
-/// If one user has more than `maximumCount` batches or `maximumBytes`, the oldest batches are dropped, except for the
-/// most recently rejected one.
+/// If one user has more than `maximumCount` batches, or batches of more than `maximumBytes`, the oldest batches are
+/// dropped. The most recently rejected batch is never dropped.
 struct RejectedWriteTable {
   static let maximumCount: Int64 = 1_000
-  /// The maximum size in bytes, the same as for one commit.
+  /// The maximum total size in bytes. It equals the size limit of one commit.
   static let maximumBytes: Int64 = 10_485_760
 
   static let schema = """

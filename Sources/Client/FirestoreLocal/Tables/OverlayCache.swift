@@ -16,7 +16,7 @@ struct OverlayCache {
   /// The state of a user's pending writes for a document.
   enum Pending {
     case nothing
-    /// The document has batches, but they do not change it.
+    /// The document has pending batches, but they do not change it.
     case withoutEffect
     case overlay(Entry)
 
@@ -38,7 +38,7 @@ struct OverlayCache {
     return try storedOverlay(collection, name, of: user)
   }
 
-  /// The overlay that the table contains.
+  /// The overlay in the table, which is read without using the copy in memory.
   func storedOverlay(
     _ collection: CollectionNumber, _ name: String, of user: UserNumber
   ) throws(StoreError) -> Mutation? {
@@ -121,7 +121,7 @@ struct OverlayCache {
     memory.set(entry, size: mutation.count, at: OverlayMemory.Place(collection, name, user))
   }
 
-  /// Removes a batch from a document's list; the overlay remains.
+  /// Removes a batch from a document's list. Does not change the overlay.
   func remove(
     _ batch: BatchID, _ collection: CollectionNumber, _ name: String, of user: UserNumber
   ) throws(StoreError) {
@@ -177,8 +177,8 @@ struct OverlayCache {
   }
 }
 
-/// The most recently written overlays. Without this cache, the next write to the document, or the acknowledgement of a
-/// write, would read and decode the overlay.
+/// The most recently written overlays, kept in memory. Without this cache, the next write to the document, or the
+/// acknowledgement of a write, would have to read and decode the overlay.
 final class OverlayMemory {
   /// The key of an overlay.
   struct Place: Hashable {
@@ -202,7 +202,7 @@ final class OverlayMemory {
     }
   }
 
-  /// The maximum number of overlays in memory. When it is reached, all overlays in memory are discarded.
+  /// The maximum number of overlays in memory. If it is reached, all of them are discarded.
   private static let capacity = 2048
   /// The maximum size in bytes of an encoded mutation that is kept in memory.
   private static let largest = 1024

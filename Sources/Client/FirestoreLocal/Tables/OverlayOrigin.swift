@@ -18,19 +18,19 @@ import FirestoreModel
 /// There is no origin if a precondition may fail, or if a field inside a map is deleted. Then all batches have to be
 /// applied in order.
 struct OverlayOrigin: Equatable {
-  /// The source of the previous value, which a server timestamp shows until the backend has set the time.
+  /// The source of the previous value that a server timestamp shows until the backend has set the time.
   enum Before: Equatable {
     case remote
     case batch(BatchID)
   }
 
-  /// The last batch that set or deleted the whole document. Earlier batches no longer have an effect.
+  /// The last batch that set or deleted the whole document. Earlier batches have no effect any more.
   fileprivate(set) var base: BatchID?
-  /// The last batch after `base` that changed each path. The batch is `base` itself for a server timestamp in `base`.
+  /// The last batch after `base` that changed each path. For a server timestamp that `base` set, this is `base` itself.
   fileprivate(set) var fields: [FieldPath: BatchID] = [:]
-  /// The fields with a server timestamp, and the source of the previous value that each of them shows.
+  /// The fields with a server timestamp, and for each of them the source of the previous value that it shows.
   fileprivate(set) var timestamps: [FieldPath: Before] = [:]
-  /// The fields whose new values depend on the underlying value.
+  /// The fields whose new values depend on the underlying values.
   fileprivate(set) var dependent: Set<FieldPath> = []
 
   /// The origin of a document without pending batches.
@@ -45,7 +45,7 @@ struct OverlayOrigin: Equatable {
     self.dependent = dependent
   }
 
-  /// Whether the overlay is valid for this remote document once `showing` has updated its server timestamps.
+  /// Whether the overlay is valid for this remote document after `showing` has updated its server timestamps.
   func holds(over remote: Document?) -> Bool { dependent.isEmpty && stands(over: remote) }
 
   /// Whether all batches have the same effect on this remote document as on the previous one. Always true if the
@@ -80,7 +80,7 @@ struct OverlayOrigin: Equatable {
   /// Whether the result of `showing` depends on the remote document.
   var showsRemote: Bool { timestamps.values.contains(.remote) }
 
-  /// The origin after one more mutation.
+  /// The origin of the overlay after one more mutation.
   /// - Parameters:
   ///   - origin: the previous origin of the overlay; `nil` if the overlay has none.
   ///   - document: the local view before the mutation.
@@ -199,8 +199,8 @@ struct OverlayOrigin: Equatable {
 }
 
 extension Mutation {
-  /// Whether two transforms affect each other's result, because they have the same field or one field contains the
-  /// other.
+  /// Whether two of the transforms affect each other's result, because they have the same field or one field contains
+  /// the other.
   fileprivate var hasNestedTransforms: Bool {
     transforms.indices.contains { index in
       transforms[..<index].contains {
@@ -213,8 +213,8 @@ extension Mutation {
 // MARK: - Storage
 
 extension OverlayOrigin {
-  /// - Parameter largestBatch: the newest batch of the overlay. If the whole patch comes from this batch, as it usually
-  ///   does, the encoding omits the fields.
+  /// - Parameter largestBatch: the newest batch of the overlay. Usually the whole patch comes from this batch, and the
+  ///   encoding then omits the fields.
   func encoded(_ overlay: Mutation, largestBatch: BatchID) -> [UInt8] {
     var writer = WireWriter()
     writer.field(1, integer: base?.rawValue ?? 0)

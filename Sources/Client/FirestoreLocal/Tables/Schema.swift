@@ -3,15 +3,15 @@ import FirestoreSQLite
 
 /// The tables of the cache.
 ///
-/// Documents are stored by their number (`DocumentNumber`), so a collection's documents form one range of the table, in
-/// the order of insertion. Keys are stored as the collection's number and the document id. Times are microseconds since
-/// the epoch, or NULL.
+/// Documents are ordered by their number (`DocumentNumber`). Therefore a collection's documents form one range of the
+/// table, in the order of insertion. Keys are stored as the collection's number and the document id. Times are stored
+/// as microseconds since the epoch, or NULL.
 enum Schema {
   static let version: Int64 = 1
 
   /// Creates the tables in an empty database.
-  /// - Throws: `newerSchema` if the database has a later schema version, in which case it is left unchanged; `corrupt`
-  ///   if a table, column or index is missing.
+  /// - Throws: `newerSchema` if the database has a later schema version; it is then left unchanged. `corrupt` if a
+  ///   table, column or index is missing.
   /// - Parameter use: whether other connections may also open the file. A database in memory is never shared.
   static func prepare(_ connection: Connection, isFile: Bool, _ use: DirectoryUse = .alone) throws(StoreError) {
     let found = try connection.integer("PRAGMA user_version") ?? 0
@@ -40,8 +40,8 @@ enum Schema {
     for part in parts { try connection.execute(part) }
   }
 
-  /// Compares the tables with the tables of a new cache. Without this check, a missing table would go undetected until
-  /// the first statement uses it.
+  /// Compares the tables with the tables of a new cache. Without this check, a missing table would not be detected
+  /// until a statement uses it.
   private static func compare(_ connection: Connection) throws(StoreError) {
     if let lost = try namesOfNew.get().subtracting(names(connection)).min() { throw .damaged("it lacks \(lost)") }
   }
@@ -84,8 +84,8 @@ enum Schema {
       checkpointPages: Int32(defaultLogPages))
   }
 
-  /// The default bound of the log in pages, 16 MB. Keys are stored in random order, so a larger log lets each
-  /// checkpoint write more changes per page.
+  /// The default size limit of the write-ahead log in pages (16 MB). Keys are stored in random order. With a larger
+  /// log, each checkpoint can therefore write more changes per page.
   static let defaultLogPages: Int64 = 4000
 
   private static let tables = """

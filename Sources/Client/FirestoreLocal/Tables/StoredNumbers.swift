@@ -5,17 +5,17 @@ import FirestoreSQLite
 /// The valid ranges of the cache's numbers. SQLite does not detect a number that was altered on disk, and arithmetic
 /// with such a number must not overflow.
 enum StoredNumbers {
-  /// Counters: targets, batches, sequence numbers.
+  /// The range of counters: target ids, batch numbers and sequence numbers.
   static let counters: Range<Int64> = 0..<1 << 53
-  /// Microseconds, from the year 1 to the year 9999.
+  /// The range of times in microseconds, from the year 1 to the year 9999.
   static let times: ClosedRange<Int64> = -62_135_596_800_000_000...253_402_300_799_999_999
-  /// Collection numbers, which are the upper halves of document numbers.
+  /// The range of collection numbers, which are the upper halves of document numbers.
   static let collections: Range<Int64> = 1..<1 << 31
 
   static func damage(_ what: String, _ number: Int64) -> StoreError { .damaged("\(what) is \(number)") }
 }
 
-/// A number by which rows refer to something, such as a document.
+/// A number that rows use to refer to something, such as a document.
 protocol StoredNumber: Hashable, Comparable, Sendable, SQLValue {
   var rawValue: Int64 { get }
   init(rawValue: Int64)

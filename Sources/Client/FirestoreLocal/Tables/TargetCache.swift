@@ -4,7 +4,7 @@ package import FirestoreProtocol
 package import FirestoreQuery
 import FirestoreSQLite
 
-/// The targets in the cache, and the documents of each target, as the backend reported them.
+/// The targets in the cache, and for each target the documents that the backend reported for it.
 struct TargetCache {
   let connection: Connection
 
@@ -25,7 +25,7 @@ struct TargetCache {
     }
   }
 
-  /// Reads every target and checks its documents. Takes O(memberships) time.
+  /// Reads every target and checks its document list. Takes time linear in the length of all lists.
   func verify() throws(StoreError) {
     try connection.forEachRow(
       """
@@ -82,7 +82,7 @@ struct TargetCache {
       """, data.id, data.target.canonicalID, target, data.sequenceNumber, version, limboFree, token, checksum)
   }
 
-  /// Removes a target and its memberships.
+  /// Removes a target and its document list.
   func remove(_ id: TargetID) throws(StoreError) {
     try connection.run("DELETE FROM targets WHERE id = ?", id)
     try removeMembers(of: id)
@@ -119,7 +119,7 @@ struct TargetCache {
   }
 
   /// The target's documents, in ascending order.
-  /// - Throws: `corrupt` if the memberships were altered on disk.
+  /// - Throws: `corrupt` if the document list was altered on disk.
   func members(of id: TargetID) throws(StoreError) -> [DocumentNumber] {
     var digest = MemberDigest()
     let numbers = try connection.all("SELECT document FROM target_documents WHERE target = ? ORDER BY document", id) {
@@ -153,7 +153,7 @@ package struct TargetData: Sendable {
   /// The snapshot version that `resumeToken` belongs to.
   package var snapshotVersion: SnapshotVersion?
   /// The last snapshot at which the target's view had no documents in limbo. A document that has not changed since then
-  /// still matches if and only if it matched then.
+  /// matches now if and only if it matched then.
   package var lastLimboFreeSnapshotVersion: SnapshotVersion?
   package var resumeToken: ResumeToken?
 
@@ -172,12 +172,12 @@ package struct TargetData: Sendable {
   }
 }
 
-/// A digest of a target's documents that does not depend on their order: the exclusive or of their hashes. Updating the
-/// digest takes the same time for any number of documents.
+/// A digest of a target's documents, regardless of their order: the exclusive or of their hashes. Updating the digest
+/// takes the same time for any number of documents.
 struct MemberDigest: Hashable {
   private(set) var value: Int64 = 0
 
-  /// Adds a document if it is not a member, and removes it if it is.
+  /// Adds a document to the digest, or removes it if the digest already includes it.
   mutating func toggle(_ document: DocumentNumber) { value ^= Self.hash(document.rawValue) }
 
   /// A bijection whose results look random (Steele, Lea, Flood: Fast splittable pseudorandom number generators, 2014).
@@ -196,7 +196,7 @@ extension TargetCache {
     if let stored, stored != digest.value { throw Self.exchanged }
   }
 
-  /// Records added or removed documents.
+  /// Updates a target's stored digest for documents that were added or removed.
   func toggle(_ digest: MemberDigest, of id: TargetID) throws(StoreError) {
     if digest == MemberDigest() { return }
     // SQLite has no operator for exclusive or.
@@ -204,7 +204,7 @@ extension TargetCache {
       "UPDATE targets SET members = (members | ?1) - (members & ?1) WHERE id = ?2", digest.value, id)
   }
 
-  /// Checks the documents of every target. Takes O(memberships) time.
+  /// Checks the document list of every target. Takes time linear in the length of all lists.
   func checkMembers() throws(StoreError) {
     let digests = try memberDigests()
     try connection.forEachRow("SELECT id, members FROM targets WHERE members NOT NULL") { row throws(StoreError) in
@@ -227,7 +227,7 @@ extension TargetCache {
 
 extension CacheDatabase {
   /// Calls `body` with the rows of a target's documents, in ascending order.
-  /// - Throws: `corrupt`, after the last row, if the memberships were altered on disk.
+  /// - Throws: `corrupt`, after the last row, if the document list was altered on disk.
   func scanMembers(
     of id: TargetID, _ body: (DocumentRow) throws(StoreError) -> Void
   ) throws(StoreError) {

@@ -17,7 +17,7 @@ final class EngineJobs: Sendable {
   private struct State {
     var signals: [StreamKind: Signal] = [:]
     var tasks: [Job: Task<Void, Never>] = [:]
-    /// Jobs that were abandoned before their task began.
+    /// Jobs that were abandoned before their tasks began.
     var abandoned: Set<Job> = []
     var waiting: Set<Job> = []
     var generations: [SyncTimer: Int] = [:]
@@ -61,7 +61,7 @@ final class EngineJobs: Sendable {
     state.withLock { $0.generations[timer, default: 0] += 1 }
   }
 
-  /// Whether an expired timer is still current (S8).
+  /// Whether a timer that expired has not been replaced or canceled since (S8).
   func isCurrent(_ timer: SyncTimer, _ generation: Int) -> Bool {
     state.withLock { $0.generations[timer] == generation }
   }
@@ -88,7 +88,7 @@ final class EngineJobs: Sendable {
 
   func signal(for kind: StreamKind) -> Signal { state.withLock { $0.signals[kind] ?? Signal() } }
 
-  /// Runs a job in a task that `close` or `cancel` can end.
+  /// Runs a job in a task that can be ended by `close` or `cancel`.
   func run(_ job: Job, _ work: @escaping @Sendable () async -> Void) async {
     let task = state.withLock { state -> Task<Void, Never>? in
       state.waiting.remove(job)
@@ -106,7 +106,7 @@ final class EngineJobs: Sendable {
     state.withLock { $0.tasks[job] = nil }
   }
 
-  /// Returns when the closed streams no longer read or deliver messages.
+  /// Returns when the closed streams have stopped reading and delivering messages.
   func streamsStopped() async {
     let closing = state.withLock { state in
       state.tasks.compactMap { job, task in if case .stream = job, task.isCancelled { task } else { nil } }
@@ -114,12 +114,12 @@ final class EngineJobs: Sendable {
     for task in closing { await task.value }
   }
 
-  /// Ends all jobs, and accepts no more jobs.
+  /// Ends all jobs. No new jobs are accepted.
   func finish() async {
     for task in stop() { await task.value }
   }
 
-  /// Cancels all jobs, and accepts no more jobs.
+  /// Cancels all jobs. No new jobs are accepted.
   /// - Returns: the jobs that have not ended yet.
   @discardableResult
   func stop() -> [Task<Void, Never>] {

@@ -4,13 +4,13 @@ package import FirestoreModel
 import FirestoreQuery
 import Synchronization
 
-/// The events of all listeners of an engine, for an external observer. The queue is bounded: if it is full, snapshots
-/// are only counted. The engine never waits for the observer.
+/// The events of all listeners of an engine, for an external observer. The queue has a limited size: if it is full,
+/// snapshots are only counted. The engine never waits for the observer.
 package final class ListenerTap: Sendable {
   package enum Event: Sendable {
     case opened(ListenerState)
     case snapshot(ListenerID, ViewSnapshot, at: Timestamp)
-    /// The listener has ended; a status is the error that ended it.
+    /// The listener has ended. If there is a status, this error ended the listener.
     case ended(ListenerID, RPCStatus?)
   }
 
@@ -20,22 +20,21 @@ package final class ListenerTap: Sendable {
     var isCounting = false
     /// Whether `wake` was called since the last `take`.
     var isAwake = false
-    /// The listeners that the observer sees. Listeners of single reads are excluded.
+    /// The listeners that the observer sees. Listeners for one-time reads are excluded.
     var known: Set<ListenerID> = []
   }
 
-  /// The maximum number of waiting snapshots. Waiting snapshots use little memory, because they share most documents
-  /// with the views.
+  /// The maximum number of waiting snapshots. They use little memory, because they share most documents with the views.
   private static let capacity = 512
 
   private let state = Mutex(State())
   private let wake: @Sendable () -> Void
 
-  /// - Parameter wake: called when the first event is waiting for `take`. After that, it is called again only once
-  ///   `take` has removed the events. It must return immediately.
+  /// - Parameter wake: called when the first event is ready for `take`. It is not called again until `take` has removed
+  ///   the events. It must return immediately.
   package init(wake: @escaping @Sendable () -> Void) { self.wake = wake }
 
-  /// Sets whether snapshots are only counted instead of stored.
+  /// Sets whether snapshots are only counted, not stored.
   package func setCounting(_ isCounting: Bool) { state.withLock { $0.isCounting = isCounting } }
 
   /// Removes and returns all waiting events, and the number of dropped snapshots since the last call.
@@ -94,7 +93,7 @@ extension SyncEngine {
     }
   }
 
-  /// The current listeners, except the listeners of single reads.
+  /// The current listeners, except listeners for one-time reads.
   package func listenerStates() -> [ListenerState] {
     (core?.listenerStates ?? []).filter { !$0.options.waitForSyncWhenOnline }
   }
@@ -120,8 +119,8 @@ extension SyncCore {
 }
 
 extension SyncEngine {
-  /// Yields one element at the start, and one after each change as soon as all affected listeners have received their
-  /// snapshots.
+  /// Yields one element at the start. After each change, yields one element once all affected listeners have received
+  /// their snapshots.
   package nonisolated func snapshotsInSync() -> AsyncStream<Void> {
     AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
       submit { engine in

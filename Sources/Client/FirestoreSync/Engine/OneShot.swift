@@ -2,7 +2,7 @@
 import FirestoreModel
 import Synchronization
 
-/// A result that is set once, and that any number of callers can await, both before and after it is set.
+/// A result that is set once. Any number of callers can wait for it, before or after it is set.
 final class OneShot<Success: Sendable>: Sendable {
   private typealias Waiter = @Sendable (Result<Success, RPCStatus>) -> Void
 
@@ -13,8 +13,8 @@ final class OneShot<Success: Sendable>: Sendable {
 
   private let state = Mutex(State())
 
-  /// Sets the result. Later results are ignored. Before this function returns, it calls the waiters in the order of
-  /// their registration.
+  /// Sets the result, unless it was already set. Before returning, calls the waiters in the order of their
+  /// registration.
   func resolve(_ result: Result<Success, RPCStatus>) {
     let waiters = state.withLock { state -> [Waiter] in
       guard state.result == nil else { return [] }
@@ -34,7 +34,7 @@ final class OneShot<Success: Sendable>: Sendable {
     if let ready { waiter(ready) }
   }
 
-  /// - Throws: the result's failure, or `cancelled` if the task is canceled first.
+  /// - Throws: the result's failure, or `cancelled` if the task is canceled before the result is set.
   var value: Success {
     get async throws(RPCStatus) {
       let reader = OneShotReader<Success>()
@@ -79,7 +79,7 @@ private final class OneShotReader<Success: Sendable>: Sendable {
   }
 }
 
-/// Wakes one waiter. Several signals before a wait count as one, because the waiter fetches everything that is
+/// Wakes a single waiter. Several signals before a wait count as one, because the waiter fetches everything that is
 /// available.
 final class Signal: Sendable {
   private struct State: Sendable {
@@ -117,7 +117,7 @@ final class Signal: Sendable {
   }
 }
 
-/// A reader of the status. It exists until its stream ends.
+/// A reader of the client's status. It exists until its stream ends.
 struct StatusObserver {
   weak var signal: Signal?
 }

@@ -9,10 +9,10 @@ import FirestoreSQLite
 struct StatusRecord: Sendable {
   var since = Timestamp(seconds: 0)
   private var onlineState = OnlineState.unknown
-  /// Whether a watcher, not the program, disabled the network last.
+  /// Whether the network was last disabled by a watcher (such as `hearth attach`) and not by the program.
   var isDisabledByWatcher = false
   private var backoffUntil: [StreamKind: Timestamp] = [:]
-  /// The time at which the client will try to use the store again.
+  /// The time at which the client will try the failed store again.
   var storeRetry: Timestamp?
   var lastSnapshotAt: Timestamp?
   /// The traffic of the streams.
@@ -21,7 +21,7 @@ struct StatusRecord: Sendable {
   /// Measures the time since the first listener was added; `nil` before that.
   private var sinceFirstListener: (@Sendable () -> Duration)?
 
-  /// Adds to the time that opening took.
+  /// Adds to the recorded duration of opening the client.
   mutating func opened(in time: Duration) { beginning.opening += time }
 
   /// Records that a listener was added.
@@ -44,7 +44,7 @@ struct StatusRecord: Sendable {
     backoffUntil[kind] = delay > .zero ? now + delay : nil
   }
 
-  /// Records the end of the stream's backoff.
+  /// Records that a stream's backoff has ended.
   mutating func began(_ kind: StreamKind, at now: Timestamp) {
     backoffUntil[kind] = nil
     meters.began(kind, at: now)
@@ -88,7 +88,7 @@ struct StatusRecord: Sendable {
       retentions: try? core.store.retentions())
   }
 
-  /// The state of the connection as a whole, over both streams.
+  /// The state of the connection, combined from both streams.
   func connection(of core: borrowing SyncCore) -> ConnectionState {
     let streams = (status(of: core.watchStream, .watch), status(of: core.writeStream, .write))
     return ConnectionState(
@@ -113,8 +113,8 @@ struct StatusRecord: Sendable {
 }
 
 extension SyncCore {
-  /// The reason why the backend does not answer; `nil` while the backend answers, while the client requests nothing, or
-  /// while the network is disabled.
+  /// The reason why the backend does not answer. `nil` while the backend answers, while the client needs no connection,
+  /// or while the network is disabled.
   package var outage: ConnectionReason? {
     let state = network.onlineState
     if state == .online || !network.isUsed || writeStream.isOpen && state != .offline { return nil }

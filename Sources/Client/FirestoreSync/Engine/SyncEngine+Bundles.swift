@@ -18,14 +18,14 @@ package struct BundleProgress: Hashable, Sendable {
 }
 
 extension SyncEngine {
-  /// The number of bundle documents that one step stores. Between two steps, the engine performs other work.
+  /// The number of bundle documents that are stored in one step. Between two steps, the engine performs other work.
   private static var bundleSlice: Int { 100 }
 
   /// Loads a bundle into the cache and shows its documents to the listeners. Does nothing if the bundle, or a newer
   /// version of it, was loaded before.
   ///
-  /// Parsing happens on the caller's thread, because it takes as long as storing.
-  /// - Parameter report: called before the first document is stored and after each step.
+  /// The bundle is parsed on the caller's thread, because parsing takes as long as storing.
+  /// - Parameter report: called with the progress before the first document is stored, and after each step.
   /// - Throws: `invalid-argument`, without storing anything, if the bytes are not a bundle of this database.
   @discardableResult
   package nonisolated func loadBundle(
@@ -78,7 +78,7 @@ extension SyncCore {
     return true
   }
 
-  /// Stores a slice of a bundle's documents and shows them to the listeners.
+  /// Stores some of a bundle's documents, and shows them to the listeners.
   mutating func load(
     _ slice: ArraySlice<Bundle.Entry>, of bundle: Bundle
   ) throws(StoreError) {

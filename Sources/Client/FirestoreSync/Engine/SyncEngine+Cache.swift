@@ -7,22 +7,22 @@ import FirestoreSQLite
 
 // The cache's content: documents, aggregates, indexes, and its size.
 extension SyncEngine {
-  /// The cached document with local writes; `nil` if the document is not in the cache.
+  /// The cached document, including local writes; `nil` if the document is not in the cache.
   package func cachedDocument(_ key: DocumentKey) async throws(RPCStatus) -> Document? {
     try change { core throws(StoreError) in try core.store.document(key) }
   }
 
-  /// The cached documents that match a query, with local writes and within the query's limit.
+  /// The cached documents that match a query, including local writes, within the query's limit.
   package func cachedDocuments(_ query: Query) async throws(RPCStatus) -> DocumentSet {
     try await cachedSnapshot(query).documents
   }
 
-  /// The cached result of a query, equal to the one that a listener would receive if there were no server.
+  /// The cached result of a query. A listener would receive the same result if there were no server.
   package func cachedSnapshot(_ query: Query) async throws(RPCStatus) -> ViewSnapshot {
     try change { core throws(StoreError) in try core.cachedSnapshot(query) }
   }
 
-  /// The backend's last version of a document, its pending mutation, and the document that listeners see.
+  /// The backend's last version of a document, its pending mutation, and the version that listeners see.
   package func layers(
     of key: DocumentKey
   ) async throws(RPCStatus) -> (remote: Document?, overlay: Mutation?, local: Document?) {
@@ -56,7 +56,7 @@ extension SyncEngine {
     try change { core throws(StoreError) in try core.store.indexes() }
   }
 
-  /// The number of indexed documents of each local index, in the order of the indexes.
+  /// The progress of each local index (its number of indexed documents), in the order of `indexes`.
   package func indexProgress() async throws(RPCStatus) -> [IndexProgress] {
     try change { core throws(StoreError) in try core.store.indexProgress() }
   }
@@ -68,7 +68,7 @@ extension SyncEngine {
     }
   }
 
-  /// Drops all configured and automatic indexes. If the store fails, the indexes remain, which does not change the
+  /// Drops all configured and automatic indexes. If the store fails, the indexes remain. This does not change the
   /// results of queries.
   package nonisolated func deleteAllIndexes() {
     submit { engine in
@@ -80,7 +80,7 @@ extension SyncEngine {
     }
   }
 
-  /// Counts the cached documents that match a query while the user is still typing it. The work is bounded.
+  /// Counts the cached documents that match a query while the user is still typing it. The amount of work is limited.
   package func preview(_ query: Query) async throws(RPCStatus) -> QueryPreview {
     try change { core throws(StoreError) in try core.preview(query) }
   }
@@ -101,7 +101,7 @@ extension SyncEngine {
   }
 }
 
-/// Aggregates over the cached documents of a query.
+/// The result of aggregating over the cached documents of a query.
 package struct CachedAggregate: Sendable {
   /// The aggregated values by alias.
   package var values: [String: Value]
@@ -124,12 +124,12 @@ extension SyncEngine {
 }
 
 extension SyncEngine {
-  /// The size of the cache, and the policy that bounds it.
+  /// The size of the cache, and the policy that limits it.
   package func cacheOccupancy() async throws(RPCStatus) -> CacheOccupancy {
     try change { core throws(StoreError) in try core.store.occupancy() }
   }
 
-  /// The next cached documents in the backend's version. Other work can run between two pages.
+  /// The next page of cached documents, in the backend's version. Other work can run between two pages.
   package nonisolated func nextPage(_ pages: inout CachePages) async throws(RPCStatus) -> [CachedDocument] {
     let (next, documents) = try await page(after: pages)
     pages = next
@@ -144,14 +144,15 @@ extension SyncEngine {
     }
   }
 
-  /// The paths of all collections that the cache knows.
+  /// The paths of all collections in the cache.
   package func cachedCollections() async throws(RPCStatus) -> [ResourcePath] {
     try change { core throws(StoreError) in try core.store.collectionPaths() }
   }
 
-  /// Collects the least recently used 10 % of the cache if the cache exceeds its limit. Other work can run between
+  /// Evicts the least recently used 10 % of the cache if the cache exceeds its limit. Other work can run between
   /// slices.
-  /// - Parameter isDryRun: whether to only determine what would be removed. A dry run ignores the cache's size.
+  /// - Parameter isDryRun: whether to determine what would be evicted, without evicting it. A dry run ignores the
+  ///   cache's size.
   /// - Returns: `nil` if the cache is smaller than its limit, or if its policy is not `leastRecentlyUsed`.
   package func collectGarbage(isDryRun: Bool) async throws(RPCStatus) -> GarbageCollectionRun? {
     var run = try change { core throws(StoreError) in

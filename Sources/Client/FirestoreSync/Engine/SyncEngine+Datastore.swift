@@ -5,7 +5,7 @@ package import FirestoreQuery
 
 // Calls that bypass the cache and go directly to the backend.
 extension SyncEngine {
-  /// - Throws: `unavailable` while the network is disabled, `failed-precondition` after `terminate`.
+  /// - Throws: `unavailable` while the network is disabled; `failed-precondition` after `terminate`.
   package func requireNetwork() async throws(RPCStatus) {
     guard core != nil else { throw .terminated }
     if core?.isNetworkEnabled == false {

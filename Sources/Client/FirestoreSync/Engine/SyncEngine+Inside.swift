@@ -7,7 +7,7 @@ import FirestoreSQLite
 
 // The client's internal state, for diagnosis.
 extension SyncEngine {
-  /// Reports the client's targets, lookups, messages and query times. Reads no documents.
+  /// Reports the client's targets, document lookups, messages and query times. Does not read documents.
   package func inside() async throws(RPCStatus) -> ClientInside {
     let (time, record, traffic, isDurable) = (now(), record, datastore.traffic, isDurable)
     let silence = datastore.canFallSilent ? WatchSilence.limit : nil
@@ -26,8 +26,8 @@ extension SyncEngine {
     }
   }
 
-  /// Counts the cache by collection, index and table, and plans the next garbage collection. Other work can run between
-  /// slices. Takes O(rows) time.
+  /// Counts the contents of the cache by collection, index and table, and plans the next garbage collection. Other work
+  /// can run between slices. Takes O(rows) time.
   package func surveyCache() async throws(RPCStatus) -> CacheSurvey {
     let plan = try await collectGarbage(isDryRun: true)?.plan ?? GarbageCollectionPlan()
     var run = try change { core throws(StoreError) in core.store.beginSurvey() }
@@ -103,7 +103,7 @@ extension SyncCore {
     }
   }
 
-  /// The lookups of documents in limbo, both running and waiting.
+  /// The lookups of documents in limbo: the running ones and the waiting ones.
   var lookups: Lookups {
     let asked = listens.limbo.active.sorted { $0.value < $1.value }
     let waiting = listens.limbo.enqueued
@@ -114,8 +114,8 @@ extension SyncCore {
       listed: listed, asked: asked.count, waiting: waiting.count, limit: configuration.maximumLimboResolutions)
   }
 
-  /// Ends a stream that is open or being opened, and opens a new stream immediately. Batches in flight are sent again,
-  /// and targets resume from their tokens. Listeners receive no events. Does nothing for a closed stream.
+  /// Ends a stream that is open or being opened, and immediately opens a new stream. Batches in flight are sent again,
+  /// and targets resume from their tokens. Listeners receive no events. Does nothing if the stream is closed.
   package mutating func restart(_ kind: StreamKind) {
     switch (kind, (kind == .watch ? watchStream : writeStream).phase) {
     case (_, .closed): return
@@ -138,7 +138,7 @@ extension SyncCore {
     output.statusChanged()
   }
 
-  /// The reason why a stream cannot be restarted; `nil` if it can.
+  /// The reason why a stream cannot be restarted; `nil` if it can be restarted.
   func reasonAgainstRestart(of kind: StreamKind) -> String? {
     if (kind == .watch ? watchStream : writeStream).isStarted { return nil }
     if !isNetworkEnabled { return "the network is disabled" }
@@ -158,7 +158,7 @@ extension TargetState.Purpose {
   }
 }
 
-/// Counts the traffic of the two streams, and stores the time of the last message of each stream.
+/// Counts the traffic of the two streams, and stores the time of each stream's last message.
 struct StreamMeters: Sendable {
   private struct Meter {
     var begun = 0
@@ -182,7 +182,7 @@ struct StreamMeters: Sendable {
     meters[kind]?.heardAt = now
   }
 
-  /// - Parameter longestSilence: the maximum duration without messages, after which the client ends the stream.
+  /// - Parameter longestSilence: the maximum time without messages. If it is exceeded, the client ends the stream.
   func use(
     of kind: StreamKind, _ status: StreamStatus, bytes: StreamUse.Bytes?, longestSilence: Duration?
   ) -> StreamUse {

@@ -10,8 +10,8 @@ import FirestoreSQLite
 extension SyncEngine {
   /// Evicts documents or tombstones that no listener, pin or pending write refers to. Other work can run between
   /// slices.
-  /// - Parameter age: if not `nil`, only evicts documents that the server has neither sent nor confirmed for this
-  ///   duration, as measured by this machine's clock.
+  /// - Parameter age: if not `nil`, evicts only documents that the server has neither sent nor confirmed within this
+  ///   time, by this machine's clock.
   /// - Returns: the total numbers of evicted and remaining documents in all collections.
   /// - Throws: `failed-precondition` if another client of the cache runs the streams, because only that client knows
   ///   all targets.
@@ -51,7 +51,7 @@ extension SyncEngine {
     try change { core throws(StoreError) in try core.store.retentions() }
   }
 
-  /// Stores a pin or a lifetime in the cache. Replaces one with the same kind and the same query.
+  /// Stores a pin or a lifetime in the cache. Replaces an existing one of the same kind for the same query.
   /// - Throws: `resource-exhausted` if the cache already has the maximum number of pins and lifetimes.
   package func retain(_ retention: Retention) async throws(RPCStatus) {
     try change { core throws(StoreError) in
@@ -60,7 +60,7 @@ extension SyncEngine {
     }
   }
 
-  /// Removes a pin or a lifetime by its kind and its query.
+  /// Removes the pin or lifetime that has the same kind and the same query.
   /// - Returns: whether the cache had such a pin or lifetime.
   @discardableResult
   package func release(_ retention: Retention) async throws(RPCStatus) -> Bool {
@@ -85,7 +85,7 @@ extension SyncEngine {
   }
 }
 
-/// The number of manually evicted documents, and the numbers of remaining documents by reason.
+/// The number of evicted documents, and the numbers of remaining documents by reason.
 package struct EvictionTotal: Sendable {
   package private(set) var removed = 0
   package private(set) var listened = 0
@@ -105,7 +105,7 @@ package struct EvictionTotal: Sendable {
 }
 
 extension EvictionScope {
-  /// The collections or documents to evict, each with the kind of rows to evict.
+  /// The collections or documents to evict, and for each of them the kind of rows to evict.
   /// - Parameter known: all known collections.
   fileprivate func parts(of known: [ResourcePath]) -> [(path: ResourcePath, subject: Eviction.Subject)] {
     switch self {
@@ -121,8 +121,8 @@ extension EvictionScope {
 }
 
 extension Retention {
-  /// The scope of the query's documents. If the query has no conditions, the scope includes the collection's
-  /// tombstones.
+  /// The eviction scope with the query's documents. If the query has no conditions, the scope includes the tombstones
+  /// of the collection.
   fileprivate var scope: EvictionScope {
     let isBounded = target.start != nil || target.end != nil || target.orderBy.contains { !$0.path.isDocumentID }
     let isWhole = target.filters.isEmpty && target.collectionGroup == nil && !isBounded

@@ -46,14 +46,15 @@ extension SyncEngine {
     }
   }
 
-  /// Handles the end of the backoff, after which the stream's attempt begins.
+  /// Handles the end of a stream's backoff. After this, the attempt to open the stream begins.
   private func began(_ kind: StreamKind, _ epoch: StreamEpoch) {
     var isCurrent = false
     transition { core in isCurrent = core.streamBegan(kind, in: epoch) }
     if isCurrent { record.began(kind, at: now()) }
   }
 
-  /// Performs one step of a stream on the engine, immediately if the stream's messages arrive on the engine's thread.
+  /// Performs one step of a stream on the engine. If the stream's messages arrive on the engine's thread, the step runs
+  /// immediately.
   private nonisolated func step<Answer: Sendable>(_ body: @Sendable (isolated SyncEngine) -> Answer) async -> Answer {
     if let answer = stepAtOnce(body) { return answer }
     return await inTurn(body)
@@ -171,19 +172,20 @@ extension SyncEngine {
   }
 }
 
-/// Ends a silent watch stream. A stream without messages may be stuck although the transport considers it alive. For
-/// example, a proxy may answer in place of a stuck server, or the rest of a message may never arrive. Backends send a
-/// keep-alive message every 30 s (PROTOCOL §2.7). Google's client also ends a stream after two minutes of silence
-/// (nodejs-firestore: WATCH_IDLE_TIMEOUT_MS).
+/// Ends a silent watch stream. A stream without messages may be stuck although the transport considers the stream
+/// alive. For example, a proxy may answer in place of a stuck server, or the rest of a message may never arrive.
+/// Backends send a keep-alive message every 30 s (PROTOCOL §2.7). Google's client also ends a stream after two minutes
+/// of silence (nodejs-firestore: WATCH_IDLE_TIMEOUT_MS).
 ///
-/// The client ends a stream with listeners after two minutes of silence (up to one `step` later), and opens a new one
-/// over a new connection. The client's status reports the silence as the reason until the server answers. If a server
-/// never sends keep-alive messages, the client opens a new stream after every two quiet minutes. The new stream resumes
-/// from its tokens, so it transfers no documents, and listeners receive no events. Streams within the process cannot
-/// get stuck, so the client never ends them.
+/// If a stream with listeners is silent for two minutes, the client ends it (up to one `step` later), and opens a new
+/// stream over a new connection. The client's status reports the silence as the reason until the server answers. If a
+/// server never sends keep-alive messages, the client opens a new stream after every two quiet minutes. The new stream
+/// resumes from its tokens, so it transfers no documents, and listeners receive no events. Streams within the process
+/// cannot get stuck, so the client never ends them.
 package enum WatchSilence {
   package static let limit = Duration.seconds(120)
-  /// The interval of the checks for silence. Because of these checks, messages do not have to reset a timer.
+  /// The interval at which the client checks for silence. Because of these checks, messages do not have to reset a
+  /// timer.
   package static let step = Duration.seconds(12)
 
   static let status = RPCStatus(
@@ -192,7 +194,7 @@ package enum WatchSilence {
 }
 
 extension SyncEngine {
-  /// - Returns: the reason to end the stream; `nil` if the task was canceled.
+  /// - Returns: the reason for ending the stream; `nil` if the task was canceled.
   nonisolated func waitForSilence(of epoch: StreamEpoch) async -> RPCStatus? {
     var silence = Duration.zero
     while silence < WatchSilence.limit {
@@ -204,7 +206,7 @@ extension SyncEngine {
     return WatchSilence.status
   }
 
-  /// Whether targets exist, but no message has arrived since the last call.
+  /// Whether there are targets, but no message has arrived since the last call.
   private func wasSilent() -> Bool {
     defer { hasHeardFromWatch = false }
     return !hasHeardFromWatch && core?.watching.plan.isEmpty == false

@@ -10,16 +10,16 @@ package struct WriteHandle: Sendable {
   let answered = OneShot<CommitResponse>()
 
   /// The batch id. Available as soon as the write is stored in the cache and its local snapshots are being delivered.
-  /// - Throws: the error of the cache if the cache cannot store the write. In this case nothing changes.
+  /// - Throws: the cache's error if it cannot store the write. In this case nothing changes.
   package var local: BatchID { get async throws(RPCStatus) { try await stored.value } }
 
   /// Returns when the backend has acknowledged the write. Waits while the client is offline.
-  /// - Throws: the backend's rejection, or the error of the cache if the cache cannot store the write.
+  /// - Throws: the backend's rejection, or the cache's error if it cannot store the write.
   package var acknowledged: CommitResponse { get async throws(RPCStatus) { try await answered.value } }
 
-  /// Registers `body`, which runs on the engine's queue when the backend has answered. It runs before any snapshot that
-  /// contains the result is delivered (S3). So if `body` and a listener enqueue work on the same queue, the work of
-  /// `body` runs first. `body` must not block.
+  /// Registers `body` to run on the engine's queue when the backend has answered. It runs before any snapshot with the
+  /// result is delivered (S3). Therefore, if `body` and a listener enqueue work on the same queue, the work that `body`
+  /// enqueues runs first. `body` must not block.
   package func whenAnswered(_ body: @escaping @Sendable (Result<CommitResponse, RPCStatus>) -> Void) {
     answered.whenResolved(body)
   }
@@ -57,7 +57,7 @@ extension SyncEngine {
   }
 }
 
-/// An internal error of the client that can be converted to the error that callers receive.
+/// An internal error of the client, with a conversion to the error that callers receive.
 protocol ClientFailure: Error {
   var status: RPCStatus { get }
 }

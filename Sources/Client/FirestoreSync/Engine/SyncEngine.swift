@@ -9,7 +9,7 @@ import FirestoreSQLite
 package import SerialExecutors
 import Synchronization
 
-/// An actor with a separate queue. It serializes all access to `SyncCore` and performs the core's effects.
+/// An actor that serializes all access to `SyncCore` and performs the core's effects. It has a separate queue.
 ///
 /// The `nonisolated` functions can be called from any thread and from synchronous code. They enqueue work in the order
 /// of the calls and return immediately. For example, a write and then a listen take effect in that order.
@@ -17,12 +17,12 @@ package actor SyncEngine {
   private nonisolated let executor: QueueExecutor
   package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-  /// Lets other work run between two steps of a long task.
+  /// Allows other work to run between two steps of a long task.
   nonisolated func pause() async { await executor.pause() }
 
-  /// The loop that runs the engine and on which `run` must also run; `nil` if the engine has a separate queue.
+  /// The loop that runs the engine; `run` must also be called on it. `nil` if the engine has a separate queue.
   package nonisolated let loop: (any WorkLoop & TaskExecutor)?
-  /// Whether `loop` is the datastore's loop.
+  /// Whether `loop` is the loop on which the datastore runs.
   nonisolated let isOnStreamThread: Bool
   nonisolated let datastore: any Datastore
   nonisolated let database: DatabaseID
@@ -35,10 +35,10 @@ package actor SyncEngine {
   /// The core; `nil` after `terminate`.
   var core: SyncCore?
   package nonisolated let cacheProblem: CacheProblem?
-  /// Whether the cache remains after the process ends.
+  /// Whether the cache persists after the process ends.
   package nonisolated let isDurable: Bool
   private var mailboxes: [ListenerID: SnapshotMailbox] = [:]
-  /// The tap of an external observer; `nil` without one.
+  /// The tap of an external observer; `nil` if there is no observer.
   var tap: ListenerTap?
   private var writes: [BatchID: WriteHandle] = [:]
   /// The callers that wait for another client to cancel a write.
@@ -47,7 +47,7 @@ package actor SyncEngine {
   private var waitCount = 0
   var syncObservers: [Int: AsyncStream<Void>.Continuation] = [:]
   private var statusObservers: [StatusObserver] = []
-  /// The observers of outages; `outage` is the last reported reason.
+  /// The observers of outages. `outage` is the reason that was last reported to them.
   private var outageObservers: [@Sendable (ConnectionReason?) -> Void] = []
   private var outage: ConnectionReason?
   var observerCount = 0
@@ -111,7 +111,7 @@ package actor SyncEngine {
     beginSharing()
   }
 
-  /// Publishes a status, which reports that the cache's files were removed.
+  /// Publishes a new status, which reports that the cache's files were removed.
   private func storeWasLost() { transition { core in core.output.statusChanged() } }
 
   /// Enqueues work in the order of the calls.
@@ -145,10 +145,10 @@ package actor SyncEngine {
     }
   }
 
-  /// Writes one atomic batch.
-  /// - Parameter onAnswer: called as described at `WriteHandle.whenAnswered`. This closure is registered before the
-  ///   write begins. A closure that is registered on the returned handle, in contrast, may be called after the snapshot
-  ///   that contains the result.
+  /// Queues one atomic batch of writes.
+  /// - Parameter onAnswer: called as described at `WriteHandle.whenAnswered`. It is registered before the write begins.
+  ///   In contrast, a closure that is registered on the returned handle may be called only after the snapshot with the
+  ///   result.
   package nonisolated func write(
     _ mutations: [Mutation], _ conditions: WriteConditions = .none,
     onAnswer: (@Sendable (Result<CommitResponse, RPCStatus>) -> Void)? = nil
@@ -177,8 +177,8 @@ package actor SyncEngine {
 
   /// Yields the status now and after every change. Elements are created on demand, so a slow reader skips outdated
   /// elements, and unread elements cost nothing.
-  /// - Parameter ends: the number of writes to list from each end of a long queue. This number bounds the cost of an
-  ///   element. `nil` lists all writes.
+  /// - Parameter ends: the number of writes to list from each end of a long queue, which limits the cost of an element;
+  ///   `nil` to list all writes.
   package nonisolated func status(queueEnds ends: Int? = nil) -> AsyncStream<ClientStatus> {
     let signal = Signal()
     submit { engine in
@@ -206,15 +206,15 @@ package actor SyncEngine {
 
   package func enableNetwork() async { transition { core in core.enableNetwork() } }
 
-  /// Returns when the streams have stopped and every listener has received its from-cache snapshot.
-  /// - Parameter isWatcher: whether the request comes from a program that watches the client.
+  /// Returns when the streams have stopped and every listener has received a snapshot that is from the cache.
+  /// - Parameter isWatcher: whether a program that watches the client made the request.
   package func disableNetwork(byWatcher isWatcher: Bool = false) async {
     if core?.isNetworkEnabled == true { record.isDisabledByWatcher = isWatcher }
     transition { core in core.disableNetwork() }
     await jobs.streamsStopped()
   }
 
-  /// Skips any backoff.
+  /// Ends any backoff and connects immediately.
   package func retryNow() async { transition { core in core.retryNow() } }
 
   package func changeUser(to user: String?) async {
@@ -278,7 +278,7 @@ package actor SyncEngine {
     finishAll(.terminated)
   }
 
-  /// Closes the cache immediately, because it is about to be deleted.
+  /// Closes the cache immediately, because another client is about to delete it.
   private func end(_ status: RPCStatus) {
     jobs.stop()
     endSharing()
@@ -299,7 +299,7 @@ package actor SyncEngine {
 
   // MARK: Transitions and effects
 
-  /// Runs one transition of the core and performs its effects before any other work. Does nothing after `terminate`.
+  /// Runs one transition of the core, and performs its effects before any other work. Does nothing after `terminate`.
   func transition(_ body: (inout SyncCore) -> Void) {
     // The error is ignored: only a terminated engine throws here.
     _ = try? change { core throws(RPCStatus) in body(&core) }

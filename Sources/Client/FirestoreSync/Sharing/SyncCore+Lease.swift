@@ -13,22 +13,22 @@ import FirestoreSQLite
 /// into the cache, announces its targets, and shows the data that the primary client stores.
 struct SharedRole: Sendable {
   private(set) var isPrimary = false
-  /// Whether this client is in the foreground. A client in the foreground is preferred as the primary client.
+  /// Whether this client is in the foreground. The cache's clients prefer a client in the foreground as the primary
+  /// client.
   private(set) var isVisible = false
-  /// The interest in each target that this client's listeners have.
+  /// The interest that this client's listeners have in each target.
   private(set) var announced: [TargetID: TargetInterest] = [:]
   /// The targets of other clients' listeners. Only set for the primary client.
   private var foreign: Set<TargetID> = []
-  /// The primary client's last announcement for each target. It states whether the target's result is complete, as the
-  /// backend reported.
+  /// The primary client's last announcement for each target: whether its result is complete, as the backend reported.
   private var told: [TargetID: Bool] = [:]
-  /// Whether this client has announced nothing yet, because no other client was registered.
+  /// Whether this client must announce everything to the next client that opens the cache, because it was the only one.
   private(set) var wasAlone = true
 
-  /// Whether listeners of another client need the backend's result, as far as the primary client knows.
+  /// Whether other clients' listeners need the backend's result. Always false if this client is not primary.
   func isWantedElsewhere(_ target: TargetID) -> Bool { isPrimary && foreign.contains(target) }
 
-  /// Whether this client is primary and listens on behalf of other clients, as far as it knows.
+  /// Whether this client is primary and is known to listen on behalf of other clients.
   var listensForOthers: Bool { isPrimary && !foreign.isEmpty }
 
   mutating func setVisibility(_ isVisible: Bool) { self.isVisible = isVisible }
@@ -50,10 +50,11 @@ struct SharedRole: Sendable {
 
   // MARK: Announcements
 
-  /// Records that all other clients have left. The next client that arrives must receive all announcements.
+  /// Records that all other clients have closed the cache. The next client that opens it must receive all
+  /// announcements.
   mutating func leftAlone() { wasAlone = true }
 
-  /// Records that new clients have received all announcements.
+  /// Records that all announcements were made to the new clients.
   mutating func metNewcomers() { wasAlone = false }
 
   /// Records the interest of this client's listeners in a target.
@@ -64,7 +65,7 @@ struct SharedRole: Sendable {
     return true
   }
 
-  /// Whether a result's completeness differs from its last announcement.
+  /// Whether the completeness of a result differs from the last announcement.
   func isNews(_ isComplete: Bool, of target: TargetID) -> Bool { told[target] != isComplete }
 
   /// Records that the completeness of these results was announced.
@@ -73,13 +74,13 @@ struct SharedRole: Sendable {
   /// Replaces the record of all announced results.
   mutating func tellAnew(_ results: [TargetID: Bool]) { told = results }
 
-  /// Forgets the announced result of a target without listeners.
+  /// Removes the record of the announced result for a target without listeners.
   mutating func forgetResult(of target: TargetID) { told[target] = nil }
 
-  /// Forgets all announced results, because results are incomplete while the backend is unreachable.
+  /// Removes all records of announced results, because results are incomplete while the backend is unreachable.
   mutating func forgetResults() { told = [:] }
 
-  /// Forgets a target that the backend rejected.
+  /// Removes all records of a target that the backend rejected.
   mutating func forget(_ target: TargetID) {
     announced[target] = nil
     foreign.remove(target)
@@ -87,7 +88,7 @@ struct SharedRole: Sendable {
   }
 }
 
-/// The handling of the lease, which determines which client of a shared cache runs the streams (SPEC-FORMAT §11).
+/// Managing the lease, which determines which client of a shared cache runs the streams (SPEC-FORMAT §11).
 extension SyncCore {
   /// Whether other clients may use the same cache.
   package var isShared: Bool { sharing != nil }
@@ -95,27 +96,27 @@ extension SyncCore {
   /// Whether this client is responsible for the streams. Always true if the cache is not shared.
   package var isPrimary: Bool { sharing?.isPrimary ?? true }
 
-  /// The number of clients, including this one, that currently use the cache as far as this client knows.
+  /// The number of clients that are known to use the cache at present, including this client.
   var clientCount: Int { store.clientCount }
 
-  /// A descriptor that becomes readable when another client writes a notice, arrives or leaves. The caller closes the
-  /// descriptor.
+  /// A descriptor that becomes readable when another client writes a notice, opens the cache or closes it. The caller
+  /// closes the descriptor.
   func watchOthers() -> Int32? { store.watchOthers() }
 
   /// Registers `wake` if all clients of the cache run on one thread. `wake` is called when another client writes a
-  /// notice or leaves.
+  /// notice or closes the cache.
   /// - Returns: whether all clients run on one thread.
   func joinCompany(_ wake: @escaping @Sendable () -> Void) -> Bool { store.joinCompany(wake) }
 
-  /// Whether the lease is free, so that this client can take it without waiting.
+  /// Whether no client has the lease, so that this client can take it over without waiting.
   package func isLeaseOpen() -> Bool {
     guard sharing != nil, !isPrimary else { return false }
     // Errors are ignored, because the lease is read again in a few seconds.
     return (try? store.isLeaseOpen()) ?? false
   }
 
-  /// Announces that this client is alive. Makes this client primary if possible, and detects whether it has lost this
-  /// role. Nothing changes if the store fails.
+  /// Announces that this client is alive. Makes this client primary if possible, and detects whether it is no longer
+  /// primary. Nothing changes if the store fails.
   package mutating func refreshLease(at now: Timestamp) {
     guard let role = sharing, health.damage == nil else { return }
     output.append(.schedule(.leaseRefresh, after: Lease.refreshInterval))
@@ -138,7 +139,7 @@ extension SyncCore {
     leaseConditionsChanged()
   }
 
-  /// Schedules an immediate refresh of the lease, because a condition for it has changed.
+  /// Schedules an immediate refresh of the lease, because a condition for getting the lease has changed.
   mutating func leaseConditionsChanged() {
     if sharing != nil { output.append(.schedule(.leaseRefresh, after: .zero)) }
   }
@@ -150,8 +151,8 @@ extension SyncCore {
     do throws(StoreError) { try performTakeOver() } catch { keepTrying(.takeOver, error) }
   }
 
-  /// Takes over the targets of all clients, with their stored tokens, and the writes of all clients. Then opens the
-  /// streams.
+  /// Takes over the targets of all clients, with their stored resume tokens, and the writes of all clients. Then opens
+  /// the streams.
   mutating func performTakeOver() throws(StoreError) {
     guard sharing?.isPrimary == false else { return }
     // Processes the previous primary client's data first.
@@ -185,7 +186,7 @@ extension SyncCore {
 
   // MARK: Giving up
 
-  /// Closes the streams, because another client now runs them, and shows the data that the cache contains.
+  /// Closes the streams, because another client now runs them. Then shows the data in the cache.
   mutating func resign() {
     guard sharing?.isPrimary == true else { return }
     sharing?.resign()
@@ -209,7 +210,7 @@ extension SyncCore {
     do throws(StoreError) { try adoptResults() } catch { keepTrying(.synchronise, error) }
   }
 
-  /// Stops the streams, because the client is about to end. Does not notify the other clients of the cache.
+  /// Stops the streams, because the client is about to close. Does not notify the other clients of the cache.
   package mutating func prepareToClose() {
     guard sharing != nil else { return disableNetwork() }
     sharing?.resign()
@@ -237,7 +238,7 @@ extension SyncCore {
     }
   }
 
-  /// Adopts the online state of the client that runs the streams.
+  /// Adopts the online state that the primary client has announced.
   mutating func adoptOnlineState() throws(StoreError) {
     guard !isPrimary else { return }
     let state = try store.sharedOnlineState() ?? .unknown
@@ -246,7 +247,7 @@ extension SyncCore {
     if wasOffline, state != .offline { try adoptResults() }
   }
 
-  /// Adopts the results that the client that runs the streams has announced as complete.
+  /// Adopts the results that the primary client has announced as complete.
   mutating func adoptResults() throws(StoreError) {
     guard !isPrimary, sharing != nil, network.onlineState != .offline else { return }
     var changes: [TargetID: TargetChange] = [:]

@@ -8,12 +8,12 @@ import FirestoreSQLite
 
 /// The targets of all clients' listeners, and the primary client's announcements of their results.
 extension SyncCore {
-  /// Whether listeners of another client need the backend's result, as far as the primary client knows.
+  /// Whether other clients' listeners need the backend's result. Always false if this client is not primary.
   func isWantedElsewhere(_ target: TargetID) -> Bool {
     sharing?.isWantedElsewhere(target) ?? false
   }
 
-  /// Announces this client's interest in a target if the interest of its listeners has changed.
+  /// Announces this client's interest in a target if its listeners' interest has changed.
   mutating func announceInterest(in target: TargetID) {
     if sharing == nil { return }
     let interest = listens.interest(in: target)
@@ -61,7 +61,7 @@ extension SyncCore {
     if others.isEmpty { sharing?.forgetResult(of: id) } else { letAge(others) }
   }
 
-  /// Announces which results the backend has reported as complete, and which results are no longer complete.
+  /// Announces which results are complete, as the backend reported, and which results are no longer complete.
   mutating func announceResults(of ids: some Sequence<ViewID>) {
     guard let role = sharing, role.isPrimary, !store.isAlone else { return }
     var news: [TargetID: Bool] = [:]

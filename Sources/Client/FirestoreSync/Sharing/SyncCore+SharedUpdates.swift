@@ -7,10 +7,10 @@ import FirestoreSQLite
 
 /// The notices of other clients of a shared cache, and their effects on this client (SPEC-FORMAT §11).
 extension SyncCore {
-  /// The combined changes of documents and targets in successive notices, which are shown together.
+  /// The combined document and target changes from successive notices. They are shown together.
   private struct Results {
     var keys: Set<DocumentKey> = []
-    /// Whether more documents changed than the notices list.
+    /// Whether more documents changed than the notices can list.
     var hasMore = false
     var targets: [TargetID: Bool] = [:]
     var isFromBackend = false
@@ -113,8 +113,8 @@ extension SyncCore {
   }
 
   /// Rescans everything, because notices were deleted before this client read them. This happens if the client's
-  /// process was stopped for a long time. A batch that is no longer in the queue has been answered; it was rejected if
-  /// it is among the rejected writes.
+  /// process was stopped for a long time. If a batch is no longer in the queue, it has been answered. If it is among
+  /// the rejected writes, it was rejected.
   private mutating func catchUp() throws(StoreError) {
     let waiting = try store.pendingBatches()
     let ids = Set(waiting.map(\.id))

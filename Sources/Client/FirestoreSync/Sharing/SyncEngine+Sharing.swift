@@ -6,11 +6,11 @@ import FirestoreProtocol
 import FirestoreSQLite
 import Glibc
 
-/// The engine's part in a shared cache.
+/// The engine's functions for a shared cache.
 extension SyncEngine {
-  /// Begins to observe the other clients, so that notices are processed immediately. The observation also detects that
-  /// the primary client's process has ended. If the system has no file watches left, this client notices both only when
-  /// it next refreshes the lease.
+  /// Begins to observe the other clients, so that their notices are processed immediately. This also detects when the
+  /// primary client's process ends. If the system cannot watch more files, this client detects both only when it next
+  /// refreshes the lease.
   func beginSharing() {
     guard core?.isShared == true else { return }
     let hasCompany = core?.joinCompany { [weak self] in self?.submit { engine in engine.hearOthers() } } ?? false
@@ -45,7 +45,7 @@ extension SyncEngine {
     watchOfOthers = nil
   }
 
-  /// Closes the cache without announcements and without waiting, as if the process was killed.
+  /// Closes the cache without announcements and without waiting, as if the process had been killed.
   package func abandon() async {
     guard core != nil else { return }
     transition { core in core.prepareToClose() }
@@ -62,8 +62,8 @@ extension SyncEngine {
     return (clients, isPrimary)
   }
 
-  /// Announces whether this client is in the foreground. A client in the foreground is preferred for running the
-  /// streams.
+  /// Announces whether this client is in the foreground. The cache's clients prefer a client in the foreground for
+  /// running the streams.
   package nonisolated func setVisibility(_ isVisible: Bool) {
     submit { engine in engine.transition { core in core.setVisibility(isVisible) } }
   }

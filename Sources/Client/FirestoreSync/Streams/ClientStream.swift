@@ -9,19 +9,19 @@ package import FirestoreModel
 package struct ClientStream: Sendable {
   package enum Phase: Hashable, Sendable {
     case closed
-    /// The stream waits for the end of its backoff, and then for the transport.
+    /// The client waits for the end of the stream's backoff, and then for the transport.
     case starting
     case open
   }
 
-  /// The time before an idle stream is closed (SDK stream: IDLE_TIMEOUT_MS).
+  /// The time after which an idle stream is closed (SDK stream: IDLE_TIMEOUT_MS).
   static let idleTimeout = Duration.seconds(60)
 
   package private(set) var phase = Phase.closed
   package private(set) var epoch = StreamEpoch()
   package private(set) var lastError: RPCStatus?
   private var backoff = Backoff()
-  /// Whether the last attempt failed, so that the next start must wait.
+  /// Whether the last attempt failed, so that there is a delay before the next start.
   private var isAfterFailure = false
 
   package init() {}
@@ -29,7 +29,7 @@ package struct ClientStream: Sendable {
   package var isStarted: Bool { phase != .closed }
   package var isOpen: Bool { phase == .open }
 
-  /// - Returns: the delay before opening.
+  /// - Returns: the delay before the stream is opened.
   /// - Precondition: the stream is closed.
   package mutating func start(using generator: inout some RandomNumberGenerator) -> Duration {
     precondition(phase == .closed, "a stream was started twice (\(epoch))")
@@ -45,7 +45,7 @@ package struct ClientStream: Sendable {
     return true
   }
 
-  /// Records that a message arrived, which shows that the backend is available.
+  /// Records that a message arrived, so the backend is available.
   package mutating func succeeded() {
     backoff.reset()
     lastError = nil
@@ -62,7 +62,7 @@ package struct ClientStream: Sendable {
   }
 
   /// Records that the client closed the stream. The next start has no delay.
-  /// - Parameter keepingError: whether to keep the last failure.
+  /// - Parameter keepingError: whether to keep the record of the last failure.
   package mutating func stop(keepingError: Bool = false) {
     phase = .closed
     if !keepingError { lastError = nil }
@@ -79,7 +79,7 @@ package struct ClientStream: Sendable {
     return epoch
   }
 
-  /// Lets the next start happen without a delay, because the failure concerned one write and not the stream.
+  /// Removes the delay before the next start, because the failure concerned a single write and not the stream.
   package mutating func forgiveFailure() {
     lastError = nil
     isAfterFailure = false
@@ -89,7 +89,7 @@ package struct ClientStream: Sendable {
 
 package enum StreamKind: Hashable, Sendable, CaseIterable { case watch, write }
 
-/// Numbers the attempts to keep one stream open. A message from an epoch other than the current one comes from an
+/// The number of an attempt to keep one stream open. A message from an epoch other than the current one comes from an
 /// abandoned stream and is dropped (S8).
 package struct StreamEpoch: Hashable, Comparable, Sendable, CustomStringConvertible {
   package private(set) var rawValue: Int
@@ -113,7 +113,7 @@ package struct Backoff: Hashable, Sendable {
   package private(set) var base = Duration.zero
   private let longest: Duration
 
-  /// - Parameter longest: the maximum delay, without jitter; by default the SDK's.
+  /// - Parameter longest: the maximum delay without jitter. The default is the SDK's maximum.
   package init(longest: Duration = Self.maximum) { self.longest = longest }
 
   /// Returns the delay for this attempt, and increases the delay for the next attempt.

@@ -16,24 +16,27 @@ struct Connectivity: Sendable {
   /// Whether the client must not send pending writes.
   var holdsWrites: Bool { use.holdsWrites }
 
+  /// Records a reason not to use the network.
   /// - Returns: whether this cause did not exist before.
   @discardableResult
   mutating func stop(by cause: NetworkUse.OfflineCause) -> Bool { use.stop(by: cause) }
 
+  /// Removes a reason not to use the network.
   /// - Returns: whether this cause existed.
   @discardableResult
   mutating func clear(_ cause: NetworkUse.OfflineCause) -> Bool { use.clear(cause) }
 
   // MARK: The backend
 
-  /// The last failure to reach the backend; `nil` after the backend has answered, or while the client does not contact
-  /// it.
+  /// The last failure to reach the backend. `nil` after the backend has answered, or while the client does not contact
+  /// the backend.
   var failure: RPCStatus? { use.failure }
 
   /// The online state of the watch stream, which determines the listeners' snapshots, as in the SDKs.
   var onlineState: OnlineState { tracker.state }
 
-  /// The online state of the watch stream. If that state is unknown, a failure of either stream makes it offline.
+  /// The online state of the watch stream. If this state is unknown, a failure of either stream changes the result to
+  /// offline.
   var stateOfEitherStream: OnlineState {
     tracker.state == .unknown && use.failure != nil ? .offline : tracker.state
   }
@@ -41,11 +44,11 @@ struct Connectivity: Sendable {
   /// Records that a stream could not be opened, or ended before the backend answered.
   mutating func failed(_ status: RPCStatus) { use.failed(status) }
 
-  /// Forgets the last failure, because the backend has answered or the client no longer contacts it.
+  /// Removes the record of the last failure, because the backend has answered or the client no longer contacts it.
   mutating func forgetFailure() { use.forgetFailure() }
 
   /// Changes the online state.
-  /// - Returns: how to change the timer that waits for the watch stream's first answer.
+  /// - Returns: the change to the timer that waits for the watch stream's first answer.
   mutating func changeOnlineState(
     _ change: (inout OnlineStateTracker) -> OnlineStateTracker.TimerChange
   ) -> [SyncEffect] {
@@ -59,11 +62,11 @@ struct Connectivity: Sendable {
 
 /// The client's use of the network: the reasons not to use it, and the last failure to reach the backend.
 struct NetworkUse: Sendable {
-  /// A reason not to use the network. The client uses the network if there are no reasons.
+  /// A reason not to use the network. The client uses the network only if there is no such reason.
   enum OfflineCause: Hashable, Sendable {
     case disabledByUser
-    /// The store failed. Until the store works again, the client must not receive messages, because it could not store
-    /// their content.
+    /// The store failed. Until it works again, the client must not receive messages, because it could not store their
+    /// content.
     case storageFailed
     case userChanging
     /// Another client that shares the cache runs the streams.
@@ -71,8 +74,8 @@ struct NetworkUse: Sendable {
   }
 
   private var causes: Set<OfflineCause> = []
-  /// The last failure to reach the backend. It is kept until the backend answers or the network setting or the user
-  /// changes, even while the client requests nothing.
+  /// The last failure to reach the backend, even if the client has requested nothing since. It is removed when the
+  /// backend answers, or when the network setting or the user changes.
   private(set) var failure: RPCStatus?
 
   var isAllowed: Bool { causes.isEmpty }
@@ -80,20 +83,22 @@ struct NetworkUse: Sendable {
   func isStopped(by cause: OfflineCause) -> Bool { causes.contains(cause) }
 
   /// Whether the client must not send pending writes. False if the only reason is that another client runs the streams,
-  /// because that client sends the writes.
+  /// because the other client sends the writes.
   var holdsWrites: Bool { !causes.isSubset(of: [.secondary]) }
 
+  /// Records a reason not to use the network.
   /// - Returns: whether this cause did not exist before.
   @discardableResult
   mutating func stop(by cause: OfflineCause) -> Bool { causes.insert(cause).inserted }
 
+  /// Removes a reason not to use the network.
   /// - Returns: whether this cause existed.
   @discardableResult
   mutating func clear(_ cause: OfflineCause) -> Bool { causes.remove(cause) != nil }
 
   mutating func failed(_ status: RPCStatus) { failure = status }
 
-  /// Forgets the last failure, because the backend has answered or the client no longer contacts it.
+  /// Removes the record of the last failure, because the backend has answered or the client no longer contacts it.
   mutating func forgetFailure() { failure = nil }
 }
 

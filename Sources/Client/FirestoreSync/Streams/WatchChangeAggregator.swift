@@ -6,29 +6,29 @@ package import FirestoreProtocol
 
 /// Collects the messages of one watch stream into one `RemoteEvent` per consistent snapshot (PROTOCOL §2.3).
 ///
-/// The aggregator owns the stream's messages since the last snapshot. The function `targets` that callers pass looks up
-/// a target, with the keys of the last raised snapshot (S2). It returns `nil` if the target is not wanted or has an
-/// unsent request.
+/// The aggregator stores the stream's messages since the last snapshot. Callers pass the function `targets`, which
+/// returns a target with the keys of the last raised snapshot (S2). It returns `nil` if the client does not need the
+/// target, or if a request for it has not been sent yet.
 ///
-/// The cost of a snapshot is proportional to its changes. A target that no message names follows the stream. An event
-/// contains one position for all such targets (`RemoteEvent.Position`).
+/// The cost of a snapshot is proportional to its changes. If no message names a target, the target follows the stream.
+/// An event contains one position for all such targets (`RemoteEvent.Position`).
 package struct WatchChangeAggregator: Sendable {
   package typealias Targets = (TargetID) -> WatchedTarget?
 
   private let database: DatabaseID
   private var states: [TargetID: WatchTargetState] = [:]
-  /// The targets that messages have named since the last event, and that the next event includes.
+  /// The targets that messages have named since the last event. The next event includes them.
   private var news: Set<TargetID> = []
-  /// The targets that every event with a position includes: new targets that have no position yet, and limbo
+  /// The targets that are included in every event with a position: new targets without a position, and limbo
   /// resolutions.
   private var named: Set<TargetID> = []
-  /// The document targets whose documents may turn out to be missing in the next snapshot.
+  /// The targets for single documents for which the next snapshot may show that the document does not exist.
   private var undecided: Set<TargetID> = []
   private var position = RemoteEvent.Position(isFirst: true)
-  /// The last token that applied to all targets, and the number of such tokens so far.
+  /// The last resume token that applied to all targets, and the number of such tokens so far.
   private var shared: (token: ResumeToken?, count: Int) = (nil, 0)
   private var documents: [DocumentKey: Document] = [:]
-  /// The targets that each document message lists, in order, and the set of all these targets.
+  /// The targets that each document message names, in order, and the set of all these targets.
   private var mentions: [(key: DocumentKey, target: TargetID)] = []
   private var mentioned: Set<TargetID> = []
   private var mismatches: [TargetID: TargetPurpose] = [:]
@@ -40,7 +40,7 @@ package struct WatchChangeAggregator: Sendable {
 
   // MARK: Requests
 
-  /// Records that a request for the target was handed to the stream, which now owes a confirmation (S5).
+  /// Records that a request for the target was passed to the stream. The backend must still confirm the request (S5).
   /// - Parameter isWhole: whether the request is for all documents of the target, regardless of the cache.
   package mutating func requestHandedOut(_ id: TargetID, isWhole: Bool = false) {
     states[id, default: WatchTargetState()].responsesOwed += 1
@@ -48,7 +48,7 @@ package struct WatchChangeAggregator: Sendable {
     leave(id)
   }
 
-  /// Excludes the target from events until its next confirmation. The target keeps its position.
+  /// Excludes the target from events until the backend confirms it again. The target keeps its position.
   mutating func leave(_ id: TargetID) {
     news.remove(id)
     named.remove(id)
@@ -56,11 +56,11 @@ package struct WatchChangeAggregator: Sendable {
     position.left.insert(id)
   }
 
-  /// Makes the next event with a position include a target that follows the stream, because a new view is waiting for
-  /// the position.
+  /// Adds a target to the next event that has a position, although the target follows the stream. The reason is that a
+  /// new view waits for the position.
   mutating func name(_ id: TargetID) { if states[id] != nil { named.insert(id) } }
 
-  /// Removes a target that the backend ended with an error. The stream then owes no more responses for the target.
+  /// Removes a target that the backend ended with an error. No more responses for the target are expected.
   package mutating func forget(_ id: TargetID) {
     states[id] = nil
     leave(id)
@@ -76,7 +76,7 @@ package struct WatchChangeAggregator: Sendable {
 
   // MARK: Messages
 
-  /// - Throws: `internal` for a message that violates the protocol; the stream must be closed.
+  /// - Throws: `internal` if a message violates the protocol. The stream must then be closed.
   package mutating func receive(_ change: WatchChange, targets: Targets) throws(RPCStatus) {
     switch change {
     case .added(let ids): for id in ids { confirmAddition(of: id, targets) }
@@ -106,7 +106,7 @@ package struct WatchChangeAggregator: Sendable {
     }
   }
 
-  /// The active targets that a message concerns: the listed targets, or all targets if the list is empty.
+  /// The active targets that a message concerns: the targets that it lists, or all targets if it lists none.
   private func concerned(_ ids: [TargetID], _ targets: Targets) -> [TargetID] {
     (ids.isEmpty ? Array(states.keys) : ids).filter { active($0, targets) != nil }
   }
@@ -128,7 +128,7 @@ package struct WatchChangeAggregator: Sendable {
     edit(&states.values[index])
   }
 
-  /// Applies a token that applies to all targets.
+  /// Applies a resume token that applies to all targets.
   private mutating func advance(to token: ResumeToken, _ targets: Targets) {
     let count = shared.count + 1
     (shared, position.token) = ((token, count), token)
@@ -149,14 +149,14 @@ package struct WatchChangeAggregator: Sendable {
     for key in target.allKeys { remove(key, from: id, targets, as: nil) }
   }
 
-  /// Starts the state of a target that the backend has confirmed or reset.
+  /// Creates a new state for a target that the backend has confirmed or reset.
   private mutating func begin(_ id: TargetID) {
     states[id] = WatchTargetState(after: shared.count)
     news.remove(id)
     named.insert(id)
   }
 
-  /// Records that the backend has confirmed a removal that was sent.
+  /// Records that the backend has confirmed the removal of a target.
   mutating func confirmRemoval(of id: TargetID) {
     guard let state = states[id] else { return }
     leave(id)
@@ -192,7 +192,7 @@ package struct WatchChangeAggregator: Sendable {
     if let document { documents[key] = document }
   }
 
-  /// Resets the target: its documents count as removed unless the backend sends them again before the next snapshot.
+  /// Resets the target. Its documents count as removed, unless the backend sends them again before the next snapshot.
   private mutating func reset(_ id: TargetID, _ targets: Targets) {
     begin(id)
     guard let target = active(id, targets) else { return }
@@ -236,13 +236,13 @@ package struct WatchChangeAggregator: Sendable {
 
   // MARK: Snapshots
 
-  /// Whether, since the last snapshot, the stream has reported that the document is deleted or belongs to a target.
+  /// Whether the stream has reported, since the last snapshot, that the document is deleted or belongs to a target.
   private func isKnown(_ key: DocumentKey) -> Bool {
     guard let document = documents[key] else { return false }
     return !document.exists || news.contains { states[$0]?.shows(key) ?? false }
   }
 
-  /// The documents that were reported only for targets other than these.
+  /// The documents that were reported, but not for any of these targets.
   private func documents(mentionedOutsideOf listening: Set<TargetID>) -> Set<DocumentKey> {
     // Returns early in the usual case, without limbo resolutions.
     if mentioned.isSubset(of: listening) { return [] }
@@ -252,8 +252,8 @@ package struct WatchChangeAggregator: Sendable {
     return keys
   }
 
-  /// Finds document targets that are current although the backend has not sent their document. Such a document does not
-  /// exist, unless another target has just received it.
+  /// Finds targets for single documents that are current although the backend has not sent their document. Such a
+  /// document does not exist, unless another target has just received it.
   private mutating func decide(at version: SnapshotVersion, _ targets: Targets) {
     var open: Set<TargetID> = []
     for id in undecided.union(news).sorted() {
@@ -295,7 +295,7 @@ package struct WatchChangeAggregator: Sendable {
   }
 }
 
-/// A set of document names that can have false positives, but no false negatives (PROTOCOL §2.5).
+/// A set of document names that may contain false positives, but no false negatives (PROTOCOL §2.5).
 package struct BloomFilter: Sendable {
   package struct Invalid: Error, Hashable, Sendable, CustomStringConvertible {
     package let description: String
@@ -320,7 +320,8 @@ package struct BloomFilter: Sendable {
     hashCount = bits.hashCount
   }
 
-  /// Whether the filter has no bits. Such a filter contains nothing and cannot explain a difference.
+  /// Whether the filter has no bits. Such a filter contains no names and cannot explain a difference in document
+  /// counts.
   package var isEmpty: Bool { bitCount == 0 }
 
   /// - Parameter name: the full resource name, `projects/P/databases/D/documents/…`.

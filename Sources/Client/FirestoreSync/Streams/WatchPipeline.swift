@@ -14,7 +14,7 @@ import FirestoreProtocol
 /// Requests and messages belong to one stream and are dropped when that stream ends. The targets remain. Callers must
 /// perform the effects that transitions return.
 struct WatchPipeline: Sendable {
-  /// Looks up the keys that the backend has confirmed for a target (S2).
+  /// A function that returns a target with the keys that the backend has confirmed for it (S2).
   typealias Lookup = (TargetData) -> WatchedTarget
 
   private(set) var stream = ClientStream()
@@ -32,7 +32,7 @@ struct WatchPipeline: Sendable {
   var meters: [ReadMeter] { reads.meters(of: plan.targets.values) }
 
   /// The number of documents that the backend sent for a target, and the number of cached documents that it did not
-  /// have to send again.
+  /// need to send again.
   func meter(of id: TargetID) -> (sent: Int, kept: Int)? { reads.meter(of: id) }
 
   /// The state of a target on the current stream.
@@ -40,7 +40,7 @@ struct WatchPipeline: Sendable {
     plan.watched(id) == nil ? .unasked : aggregator.progress(of: id)
   }
 
-  /// The number of responses for a target that the stream still owes (S5).
+  /// The number of responses for a target that the backend must still send (S5).
   func responsesOwed(_ id: TargetID) -> Int { aggregator.responsesOwed(id) }
 
   // MARK: Targets
@@ -53,7 +53,7 @@ struct WatchPipeline: Sendable {
     return [.cancel(.watchIdle), .wake(.watch)]
   }
 
-  /// Records that a view was added for a watched target. The view is waiting for the target's next position.
+  /// Records that a view was added for a watched target. The view waits for the target's next position.
   mutating func expectPosition(of id: TargetID) { aggregator.name(id) }
 
   mutating func drop(_ id: TargetID) -> [SyncEffect] {
@@ -74,10 +74,10 @@ struct WatchPipeline: Sendable {
     plan = WatchPlan()
   }
 
-  /// Records that the backend ended a target. The client may have removed the target before the message arrived, and
-  /// may want the same target again. In that case, only the earlier use of the target has ended, and the backend will
-  /// not confirm its removal.
-  /// - Returns: whether the backend rejected the target that is wanted now, and not an earlier use of it.
+  /// Records that the backend ended a target. The client may have removed the target before this message arrived, and
+  /// may have requested it again since. In that case, only the earlier request has ended, and the backend will not
+  /// confirm the removal.
+  /// - Returns: whether the backend rejected the current request for the target, and not an earlier one.
   mutating func ended(_ id: TargetID) -> Bool {
     if plan.forgetRemovalRequest(of: id) {
       aggregator.forget(id)
@@ -89,7 +89,7 @@ struct WatchPipeline: Sendable {
     return false
   }
 
-  /// Removes a target that the backend rejected. This requires no request to the backend.
+  /// Removes a target that the backend rejected. No request to the backend is needed.
   mutating func refused(_ id: TargetID) -> [SyncEffect] {
     plan.drop(id)
     aggregator.forget(id)
@@ -114,7 +114,7 @@ struct WatchPipeline: Sendable {
   }
 
   /// Requests all targets on the new stream.
-  /// - Returns: `nil` if the epoch is an old one (S8).
+  /// - Returns: `nil` if the epoch is not the current one (S8).
   mutating func opened(in epoch: StreamEpoch) -> SyncEffect? {
     guard stream.opened(epoch) else { return nil }
     plan.streamOpened()
@@ -148,7 +148,7 @@ struct WatchPipeline: Sendable {
 
   // MARK: Requests and messages
 
-  /// Returns the next request for the stream. The stream now owes a confirmation (S5).
+  /// Returns the next request for the stream. The backend must then confirm it (S5).
   /// - Parameter stored: returns the stored position of a listener's target.
   mutating func takeRequest(
     in epoch: StreamEpoch, stored: (TargetID) -> TargetData?, _ watched: Lookup
@@ -179,9 +179,9 @@ struct WatchPipeline: Sendable {
     return true
   }
 
-  /// Adds a message to the next event. The event includes a target only after all responses that the stream owes for it
-  /// have arrived (S5).
-  /// - Throws: `internal` for a message that violates the protocol; the stream must be closed.
+  /// Adds a message to the next event. The event includes a target only after all expected responses for it have
+  /// arrived (S5).
+  /// - Throws: `internal` if a message violates the protocol. The stream must then be closed.
   mutating func receive(_ change: WatchChange, _ watched: Lookup) throws(RPCStatus) {
     try aggregator.receive(change) { id in plan.watched(id).map(watched) }
     reads.receive(change)
@@ -192,8 +192,8 @@ struct WatchPipeline: Sendable {
     aggregator.takeEvent(at: version) { id in plan.watched(id).map(watched) }
   }
 
-  /// Records that the store has applied an event. Updates the positions of its targets, and requests mismatched targets
-  /// again.
+  /// Records that the store has applied an event. Updates the positions of its targets, and requests the targets with
+  /// mismatched documents again.
   mutating func applied(_ event: RemoteEvent) -> [SyncEffect] {
     for (id, change) in event.targetChanges {
       if let token = change.resumeToken { plan.update(id, token: token, at: event.version) }
@@ -206,20 +206,20 @@ struct WatchPipeline: Sendable {
   }
 }
 
-/// Counts the documents that the watch stream sends, by target.
+/// Counts the documents that the backend sends on the watch stream, by target.
 struct ReadMeters: Sendable {
   private struct Entry {
     var sent = 0
     var kept = 0
-    /// The count of cached documents and the count of documents already sent, both at the start of a resumption. `nil`
-    /// once the resumed target is current.
+    /// The number of cached documents and the number of documents already sent when the target was resumed. `nil` once
+    /// the resumed target is current.
     var resumption: (had: Int, sentBefore: Int)?
   }
 
   private var entries: [TargetID: Entry] = [:]
 
   /// Records that a request for the target was sent.
-  /// - Parameter had: for a resumed target, the count of its cached documents; otherwise `nil`.
+  /// - Parameter had: the number of cached documents if the target is resumed; otherwise `nil`.
   mutating func requested(_ id: TargetID, resumingWith had: Int?) {
     var entry = entries[id] ?? Entry()
     entry.resumption = had.map { ($0, entry.sent) }
@@ -249,7 +249,7 @@ struct ReadMeters: Sendable {
   mutating func forget(_ id: TargetID) { entries[id] = nil }
 
   /// The number of documents that the backend sent for a target, and the number of cached documents that it did not
-  /// have to send again.
+  /// need to send again.
   func meter(of id: TargetID) -> (sent: Int, kept: Int)? { entries[id].map { ($0.sent, $0.kept) } }
 
   /// The document counts of the listeners' targets.

@@ -5,13 +5,13 @@ package import FirestoreProtocol
 
 /// The targets to watch, and the requests for them that have not yet been sent on the open stream.
 ///
-/// Requests are taken one by one. The waiting requests for a target are combined into one of three: add it, remove it,
-/// or remove it and add it again. The plan's size is therefore bounded by the number of targets.
+/// Requests are taken one at a time. All waiting requests for a target are combined into one: to add it, to remove it,
+/// or to remove it and add it again. Therefore the plan never has more requests than targets.
 package struct WatchPlan: Sendable {
   private struct Request: Sendable {
     var removes: Bool
     var adds: TargetPurpose?
-    /// Whether the target is requested without a position, because its documents did not match.
+    /// Whether the target is requested without a position because its documents did not match.
     var startsOver = false
   }
 
@@ -20,9 +20,9 @@ package struct WatchPlan: Sendable {
     case add(TargetData, startsOver: Bool)
   }
 
-  /// The wanted targets, each with the last position that the backend sent for it. For listeners' targets, the store
-  /// may already have a newer position. A target with mismatched documents has a position neither here nor in the
-  /// store.
+  /// The targets to watch, each with the last position that the backend sent for it. For listeners' targets, the store
+  /// may already have a newer position. If a target's documents did not match, neither this dictionary nor the store
+  /// has a position for it.
   package private(set) var targets: [TargetID: TargetData] = [:]
   private var requests: [TargetID: Request] = [:]
   private var order: [TargetID] = []
@@ -31,7 +31,7 @@ package struct WatchPlan: Sendable {
   package var count: Int { targets.count }
   package var hasRequests: Bool { !requests.isEmpty }
 
-  /// The target, if it is wanted and the stream has sent all requests for it. Otherwise `nil`.
+  /// The target, if it is to be watched and all requests for it have been sent on the stream. Otherwise `nil`.
   package func watched(_ id: TargetID) -> TargetData? { requests[id] == nil ? targets[id] : nil }
 
   package func wants(_ id: TargetID) -> Bool { targets[id] != nil }
@@ -40,7 +40,7 @@ package struct WatchPlan: Sendable {
 
   mutating func drop(_ id: TargetID) { targets[id] = nil }
 
-  /// Records a newer position of the backend for a target.
+  /// Records a newer position that the backend sent for a target.
   mutating func update(_ id: TargetID, token: ResumeToken, at version: SnapshotVersion?) {
     targets[id]?.resumeToken = token
     targets[id]?.snapshotVersion = version
@@ -83,8 +83,8 @@ package struct WatchPlan: Sendable {
     return true
   }
 
-  /// Requests a target with mismatched documents again, without a position. Discards the old position, because the
-  /// target would otherwise resume from a wrong state if the stream broke before a new position arrives.
+  /// Requests a target again, without a position, because its documents did not match. Discards the old position.
+  /// Otherwise the target would resume from a wrong state if the stream broke before a new position arrives.
   mutating func requestAgain(_ id: TargetID, for purpose: TargetPurpose) {
     guard targets[id] != nil else { return }
     targets[id]?.resumeToken = nil

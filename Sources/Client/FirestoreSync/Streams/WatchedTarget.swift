@@ -5,12 +5,13 @@ package import FirestoreProtocol
 package import FirestoreQuery
 
 package struct WatchedTarget: Sendable {
-  /// The document of a document target; `nil` for any other target.
+  /// The document, if the target is for a single document; `nil` for any other target.
   package var document: DocumentKey?
   package var purpose: TargetPurpose
-  /// The keys that the backend had confirmed in the last raised snapshot (S2).
+  /// The keys that the backend had confirmed when the last snapshot was raised (S2).
   private let keys: Set<DocumentKey>
-  /// The keys that each further view has. A target has only one view, unless two queries mirror each other.
+  /// The keys of each additional view. A target has only one view, except if two queries mirror each other (as with
+  /// `limit` and limit-to-last).
   private let otherKeys: [Set<DocumentKey>]
 
   package init(target: Target, purpose: TargetPurpose, syncedKeys: [Set<DocumentKey>]) {
@@ -35,16 +36,16 @@ package struct WatchedTarget: Sendable {
   package var allKeys: Set<DocumentKey> { otherKeys.reduce(keys) { $0.union($1) } }
 }
 
-/// The combined messages of the stream about one target since the last snapshot.
+/// The combined messages about one target since the last snapshot.
 struct WatchTargetState: Sendable {
   enum Change: Hashable, Sendable { case added, modified, removed }
 
-  /// The number of confirmations of ADD or REMOVE that the stream still owes. Until they arrive, all other messages
-  /// about the target are ignored.
+  /// The number of confirmations of ADD or REMOVE that the backend must still send. Until they arrive, all other
+  /// messages about the target are ignored.
   var responsesOwed = 0
-  /// Whether the last request was for all of the target's documents.
+  /// Whether the last request was for all documents of the target.
   var isWhole = false
-  /// The keys of added, modified and removed documents. Each key is in at most one of the sets.
+  /// The keys of the added, modified and removed documents. A key is in at most one of these sets.
   private var added: Set<DocumentKey> = []
   private var modified: Set<DocumentKey> = []
   private var removed: Set<DocumentKey> = []
@@ -52,7 +53,8 @@ struct WatchTargetState: Sendable {
   var isCurrent = false
   /// Whether the next event includes the target, because a message named it.
   var isNamed = false
-  /// The number of shared tokens, which apply to all targets, that came before this state or that it has applied.
+  /// The number of shared resume tokens (which apply to all targets) that came before this state or that it has
+  /// applied.
   private var sharedTokens: Int
 
   /// - Parameter tokens: the count of shared tokens so far.
@@ -88,7 +90,7 @@ struct WatchTargetState: Sendable {
     }
   }
 
-  /// Removes a key. Skips empty sets, which are common because most snapshots only add or only change documents.
+  /// Removes a key. Skips empty sets, which are common because most snapshots only add documents or only change them.
   @inline(__always)
   private static func drop(_ key: DocumentKey, from keys: inout Set<DocumentKey>) {
     if !keys.isEmpty { keys.remove(key) }
@@ -96,7 +98,7 @@ struct WatchTargetState: Sendable {
 
   func shows(_ key: DocumentKey) -> Bool { added.contains(key) || modified.contains(key) }
 
-  /// Removes a document that was added and removed between two snapshots.
+  /// Removes all record of a document that was added and removed between two snapshots.
   mutating func forget(_ key: DocumentKey) {
     Self.drop(key, from: &added)
     Self.drop(key, from: &modified)

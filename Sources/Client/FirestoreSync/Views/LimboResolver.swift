@@ -3,17 +3,17 @@ import FirestoreLocal
 package import FirestoreModel
 package import FirestoreProtocol
 
-/// Looks up documents in limbo, which a view shows although the backend did not list them. Each document has only one
-/// lookup, lookups start in order, and at most `maximum` run at a time. Lookups have odd target ids, which are never
-/// reused.
+/// Looks up documents in limbo: documents that a view shows although the backend did not list them. Each document has
+/// only one lookup. Lookups start in the order in which they were requested, and at most `maximum` run at a time.
+/// Lookups have odd target ids, which are never reused.
 package struct LimboResolver: Sendable {
   private struct Resolution: Sendable {
     var key: DocumentKey
-    /// Whether the backend reported that the document exists.
+    /// Whether the backend has reported that the document exists.
     var hasReceivedDocument = false
   }
 
-  /// The SDK's maximum (firestore_client: kMaxConcurrentLimboResolutions).
+  /// The same maximum as in the SDK (firestore_client: kMaxConcurrentLimboResolutions).
   package static let defaultMaximum = 100
 
   private let maximum: Int
@@ -29,7 +29,7 @@ package struct LimboResolver: Sendable {
   package var active: [DocumentKey: TargetID] { targetOfKey }
   package var enqueued: [DocumentKey] { waiting.keys }
 
-  /// The key that a resolution looks up.
+  /// The key of the document that a resolution looks up.
   package func key(of resolution: TargetID) -> DocumentKey? { resolutions[resolution]?.key }
 
   /// The keys that the backend confirmed for a resolution (S2).
@@ -64,7 +64,7 @@ package struct LimboResolver: Sendable {
     return keys.sorted().compactMap { remove($0, for: view) }
   }
 
-  /// Ends a resolution that the backend rejected. The document remains in limbo for the views.
+  /// Ends a resolution that the backend rejected. The document remains in limbo in the views.
   mutating func refused(_ resolution: TargetID) {
     guard let key = resolutions.removeValue(forKey: resolution)?.key else { return }
     targetOfKey[key] = nil
@@ -93,9 +93,9 @@ package struct LimboResolver: Sendable {
   }
 }
 
-/// A queue of keys without duplicates; any key can be removed in constant time.
+/// A queue of keys without duplicates. Any key can be removed in constant time.
 private struct WaitingList: Sendable {
-  /// The queue. It still contains removed tickets, which are skipped later.
+  /// The queue. Entries whose tickets were removed are still in it and are skipped later.
   private var queue: [(ticket: Int, key: DocumentKey)] = []
   private var head = 0
   private var tickets: [DocumentKey: Int] = [:]

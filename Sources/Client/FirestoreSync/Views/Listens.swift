@@ -16,14 +16,14 @@ struct Listens: Sendable {
 
   // MARK: Targets
 
-  /// The strongest interest that a listener of the target has; `nil` if there are no listeners.
+  /// The strongest interest that any of the target's listeners has; `nil` if there are no listeners.
   func interest(in target: TargetID) -> TargetInterest? {
     let ids = views.ids(of: target)
     if ids.contains(where: { listeners.needsBackend($0) }) { return .backend }
     return ids.contains { listeners.listens(to: $0) } ? .cache : nil
   }
 
-  /// Whether a listener of the target needs the backend's result.
+  /// Whether any of the target's listeners needs the backend's result.
   func needsBackend(_ target: TargetID) -> Bool { views.ids(of: target).contains { listeners.needsBackend($0) } }
 
   /// The targets with listeners that need the backend's result.
@@ -31,7 +31,7 @@ struct Listens: Sendable {
     Set(views.ids.filter { listeners.needsBackend($0) }.compactMap { views.target(of: $0) })
   }
 
-  /// Describes a target for the aggregator, with the keys that the backend confirmed (S2).
+  /// Describes a target for the `WatchChangeAggregator`, with the keys that the backend has confirmed (S2).
   func watched(_ data: TargetData) -> WatchedTarget {
     if let keys = limbo.syncedKeys(of: data.id) { return WatchedTarget(data.target, data.purpose, keys) }
     let ids = views.ids(of: data.id)
@@ -102,7 +102,7 @@ struct Listens: Sendable {
 
   // MARK: Limbo
 
-  /// Makes all views track their documents in limbo.
+  /// Makes all views determine their own documents in limbo.
   mutating func trackLimbo() {
     for id in views.ids { _ = views.update(id) { $0.tracksLimbo = true } }
   }
@@ -111,7 +111,7 @@ struct Listens: Sendable {
     for id in views.ids { _ = views.update(id) { $0.stopTrackingLimbo() } }
   }
 
-  /// Records which documents have come into limbo for a view, and which are no longer in limbo.
+  /// Records which documents are newly in limbo in a view, and which are no longer in limbo.
   /// - Returns: the lookups that no view needs any more.
   mutating func track(_ outcome: View.Outcome, of view: ViewID) -> [TargetID] {
     let lookups = outcome.noLongerInLimbo.compactMap { limbo.remove($0, for: view) }
@@ -123,10 +123,10 @@ struct Listens: Sendable {
   /// - Returns: the lookups that no view needs any more.
   mutating func stopLookups(of view: ViewID) -> [TargetID] { limbo.removeAll(for: view) }
 
-  /// Starts waiting lookups up to the maximum.
+  /// Starts waiting lookups until the maximum is reached.
   mutating func startLookups() -> [(id: TargetID, key: DocumentKey)] { limbo.start() }
 
-  /// Ends a lookup that the backend rejected. The document remains in limbo for the views.
+  /// Ends a lookup that the backend rejected. The document remains in limbo in the views.
   mutating func lookupRefused(_ id: TargetID) { limbo.refused(id) }
 
   /// Records which of the looked-up documents exist on the backend.
@@ -135,7 +135,7 @@ struct Listens: Sendable {
   }
 }
 
-/// The listeners of each view, and the snapshots that each listener receives (SEMANTICS §3).
+/// The listeners of each view. Determines which snapshots each listener receives (SEMANTICS §3).
 struct ListenerTable: Sendable {
   private struct Listener: Sendable {
     let id: ListenerID
@@ -206,7 +206,7 @@ struct ListenerTable: Sendable {
     listeners[view]?.modifyEach { Self.show(snapshot, to: &$0, state, &raised) }
   }
 
-  /// Delivers those first snapshots that were not due in the old online state.
+  /// Delivers the first snapshots that must be delivered in the new online state and had not been in the old one.
   mutating func onlineStateChanged(
     to state: OnlineState, of view: ViewID, showing snapshot: @autoclosure () -> ViewSnapshot
   ) -> [SnapshotDelivery] {
@@ -237,7 +237,7 @@ struct ListenerTable: Sendable {
     }
   }
 
-  /// Decides whether the first snapshot is due (SDK query_listener: ShouldRaiseInitialEvent).
+  /// Whether to deliver the first snapshot now (SDK query_listener: ShouldRaiseInitialEvent).
   private static func raisesInitialEvent(
     _ snapshot: ViewSnapshot, _ options: ListenerOptions, _ state: OnlineState
   ) -> Bool {

@@ -2,8 +2,8 @@
 package import FirestoreModel
 import Synchronization
 
-/// A mailbox that holds one or a few unread snapshots for a single reader. When it is full, the next snapshot is merged
-/// with the newest unread one. No change is lost, and the mailbox does not grow.
+/// A mailbox with one or a few unread snapshots for a single reader. When it is full, the next snapshot is merged with
+/// the newest unread snapshot. No change is lost, and the mailbox does not grow.
 package final class SnapshotMailbox: Sendable {
   package enum Element: Sendable {
     case snapshot(ViewSnapshot)
@@ -17,7 +17,7 @@ package final class SnapshotMailbox: Sendable {
     var reader: CheckedContinuation<Element?, Never>?
     var settlers: [CheckedContinuation<Void, Never>] = []
 
-    /// Whether the reader has read everything so far and is waiting for more, or has ended.
+    /// Whether the reader has read everything and is waiting for more, or whether the mailbox has ended.
     var isSettled: Bool { isFinished || (reader != nil && unread.isEmpty && failure == nil) }
 
     mutating func takeSettlers() -> [CheckedContinuation<Void, Never>] {
@@ -26,7 +26,7 @@ package final class SnapshotMailbox: Sendable {
       return settlers
     }
 
-    /// The next element for a reader; `.none` means that the reader must wait.
+    /// The next element for a reader. `.none` means that the reader must wait.
     mutating func take() -> Element?? {
       if !unread.isEmpty { return .some(.snapshot(unread.removeFirst())) }
       if let status = failure {
@@ -46,8 +46,8 @@ package final class SnapshotMailbox: Sendable {
 
   /// Waits for the next element; `nil` after `finish()`, after cancellation, and after a failure has been read.
   ///
-  /// This function runs on the caller's actor. Therefore snapshots and other messages to that actor, such as the
-  /// client's status, arrive in order.
+  /// This function runs on the caller's actor. Therefore snapshots arrive in order with other messages to this actor,
+  /// such as the client's status.
   package nonisolated(nonsending) func next() async -> Element? {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
@@ -77,7 +77,7 @@ package final class SnapshotMailbox: Sendable {
   }
 
   /// Returns when the reader has read everything that is in the mailbox at the time of the call and is waiting for
-  /// more, or has ended.
+  /// more. Also returns if the mailbox has ended.
   package func settle() async {
     await withCheckedContinuation { continuation in
       let isSettled = state.withLock { state in
@@ -88,7 +88,7 @@ package final class SnapshotMailbox: Sendable {
     }
   }
 
-  /// Adds a snapshot. If the mailbox is full, merges the snapshot with the newest unread one.
+  /// Adds a snapshot. If the mailbox is full, merges it with the newest unread snapshot.
   package func put(_ snapshot: ViewSnapshot) {
     update { state in
       if state.unread.count < capacity {

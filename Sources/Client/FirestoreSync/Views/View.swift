@@ -5,16 +5,16 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
 
-/// The incrementally maintained result of one query. The cost of a change depends on the size of the change, not on the
-/// size of the result.
+/// The result of one query, which is updated incrementally. The cost of an update depends on the size of the change and
+/// not on the size of the result.
 struct View: Sendable {
-  /// The acknowledged write whose result a document is waiting for, with the commit's version.
+  /// An acknowledged write whose result a document is waiting for, with the version of the commit.
   struct HeldBack: Sendable {
     var version: SnapshotVersion
     var batch: BatchID
   }
 
-  /// A pending change of the view to a new set of documents.
+  /// A change of the view to a new set of documents, which has not been applied yet.
   struct Step: Sendable {
     fileprivate(set) var documents: DocumentSet
     fileprivate(set) var changes = DocumentChangeSet()
@@ -25,11 +25,11 @@ struct View: Sendable {
     fileprivate(set) var heldBack: [DocumentKey: HeldBack]
     /// The acknowledged batches whose results the step shows.
     fileprivate(set) var shown: Set<BatchID> = []
-    /// Whether a document left a full limit, so that another document from the store may take its place.
+    /// Whether a document left a full limit, so that another document in the store may take its place.
     fileprivate(set) var needsRefill = false
-    /// Whether the step fills an empty view. If so, all documents were added, and `changes` does not list them.
+    /// Whether the step fills an empty view. If so, all documents are additions, and `changes` does not list them.
     fileprivate(set) var isFilling = false
-    /// The added documents in query order, if nothing else changed and the view already contains them.
+    /// The added documents in query order, if there are no other changes. The view then already contains them.
     fileprivate(set) var inserted: [Document]?
 
     fileprivate mutating func hold(_ held: HeldBack?, _ key: DocumentKey) {
@@ -41,30 +41,30 @@ struct View: Sendable {
   var query: Query { viewed.query }
   private var target: Target { viewed.target }
   private(set) var documents: DocumentSet
-  /// The documents that the backend listed as of the last snapshot (S2).
+  /// The documents that, as of the last snapshot, the backend listed in the result (S2).
   private(set) var syncedKeys: Set<DocumentKey>
   private(set) var mutatedKeys: DocumentKeySet = []
   /// The documents with an acknowledged write whose result the view does not show until the backend's version arrives.
   private var heldBack: [DocumentKey: HeldBack] = [:]
-  /// The held-back documents whose version should have arrived by now.
+  /// The documents in `heldBack` whose version should have arrived by now.
   private var overdue: Set<DocumentKey> = []
   /// Documents that the view shows although the backend did not list them.
   private(set) var limboKeys: Set<DocumentKey> = []
   private(set) var hasCachedResults: Bool
-  /// Whether the backend reported the target as complete, and the client has not gone offline since.
+  /// Whether the backend has reported the target as complete, and the client has not gone offline since then.
   private var isCurrent = false
   /// Whether the view is current and the backend listed every document that the view shows.
   private(set) var isSynced = false
-  /// Whether `limboKeys` is outdated, because it was not updated while the view was not current.
+  /// Whether `limboKeys` is outdated because it was not updated while the view was not current.
   private var isLimboStale = true
-  /// Whether the view itself tracks its documents in limbo. If another client tracks them, this view becomes current
-  /// when that client's view is in sync.
+  /// Whether this view determines its own documents in limbo. If another client does this, this view becomes current
+  /// when the other client's view is in sync.
   var tracksLimbo = true
   private var readTime: SnapshotVersion?
 
   /// Creates a view from the cached documents.
   /// - Parameters:
-  ///   - result: the matching documents, without duplicates, both within and beyond the limit.
+  ///   - result: the matching documents, without duplicates. May include documents beyond the limit.
   ///   - hints: the order hints of the documents' ids, if known.
   ///   - readTime: the read time of the cached result, if the target was ever in sync.
   init(
@@ -107,9 +107,9 @@ struct View: Sendable {
   ///   - changed: the changed documents, without duplicates.
   ///   - isMatch: whether the changed document, if there is only one, matches the query, ignoring the limit; `nil` if
   ///     unknown.
-  ///   - previous: an earlier step that needed a refill. This step continues it with the store's result for the whole
-  ///     query.
-  ///   - acknowledged: the write to these documents that the backend committed.
+  ///   - previous: an earlier step that needed a refill. The new step continues it with the store's result for the
+  ///     whole query.
+  ///   - acknowledged: the write to these documents that the backend has just committed.
   func step(
     _ changed: [Document], isMatch: Bool? = nil, after previous: Step? = nil, acknowledged: BatchID? = nil
   ) -> Step {
@@ -131,7 +131,7 @@ struct View: Sendable {
     return step
   }
 
-  /// The minimum number of documents for which sorting is faster than finding the position of each one.
+  /// The minimum number of documents for which sorting all of them is faster than finding each one's position.
   private static let many = 32
 
   /// The step that fills an empty view with many documents.
@@ -147,9 +147,9 @@ struct View: Sendable {
   }
 
   /// The step for many new documents, for example when a backend sends a large result in parts. The documents are
-  /// inserted into the view in place. If a copy of the previous set existed, every part of the set that receives
+  /// inserted into the view in place. The previous set is not kept, because then every part of the set that receives
   /// documents would have to be copied.
-  /// - Returns: `nil`, without any change to the view, if other documents change as well.
+  /// - Returns: `nil`, without changing the view, if other documents change as well.
   private mutating func inserting(_ changed: [Document], _ news: Update) -> Step? {
     guard changed.count >= Self.many, let listed = news.target?.added, listed.count > changed.count / 2,
       !documents.isEmpty, heldBack.isEmpty, viewed.query.limit == nil
@@ -170,9 +170,9 @@ struct View: Sendable {
   /// The documents with an acknowledged write whose result the backend has not sent yet.
   var heldBackKeys: [DocumentKey] { heldBack.keys.sorted() }
 
-  /// The step that shows the stored results of acknowledged writes. Used for a view whose target is not watched,
-  /// because the backend's versions may then never arrive.
-  /// - Parameter documents: the documents with the keys `heldBackKeys`, as stored.
+  /// The step that shows the stored results of acknowledged writes. Used for views whose target is not watched, because
+  /// the backend may never send its versions of the documents.
+  /// - Parameter documents: the stored documents with the keys `heldBackKeys`.
   func releasing(_ documents: [Document]) -> Step {
     var step = emptyStep
     step.shown = Set(heldBack.values.map(\.batch))
@@ -184,9 +184,10 @@ struct View: Sendable {
 
   private var emptyStep: Step { Step(documents: documents, mutatedKeys: mutatedKeys, heldBack: heldBack) }
 
-  /// Whether the limit may be full only because of pending writes. If so, it contains documents that the backend has
+  /// Whether the limit may be full only because of pending writes. If so, the view shows documents that the backend has
   /// not listed for this query or would order differently. Documents beyond the limit may enter the result when these
-  /// writes are rejected or the user changes. Until then, the view does not show them, so they are not in limbo.
+  /// writes are rejected or the user changes. Until then, the view does not show these documents, so they are not in
+  /// limbo.
   var hidesDocuments: Bool {
     guard let limit = viewed.query.limit, documents.count == limit else { return false }
     return !mutatedKeys.isEmpty || !documents.allSatisfy { syncedKeys.contains($0.key) }
@@ -252,16 +253,16 @@ struct View: Sendable {
 
   // MARK: Sharing
 
-  /// Applies a step that changes the view to the stored documents, and sets the keys that, according to the store, the
-  /// backend listed.
+  /// Applies a step that changes the view to the documents in the store. Also sets the keys that the backend listed,
+  /// according to the store.
   mutating func synchronise(_ step: Step, syncedKeys keys: Set<DocumentKey>, causes: [SnapshotCause]) -> Outcome {
     syncedKeys = keys
     isLimboStale = true
     return take(step, Update(causes: causes))
   }
 
-  /// Stops tracking documents in limbo, because another client now runs the streams and determines whether the view is
-  /// in sync.
+  /// Stops determining documents in limbo, because another client now runs the streams and determines whether the view
+  /// is in sync.
   mutating func stopTrackingLimbo() {
     tracksLimbo = false
     isCurrent = isSynced
@@ -270,9 +271,9 @@ struct View: Sendable {
     isLimboStale = true
   }
 
-  /// Whether the view must process the backend's next snapshot even if it changes neither the view's documents nor its
-  /// target. This is the case if the snapshot may show that a held-back version will not arrive, or if the view must
-  /// check all of its documents for limbo.
+  /// Whether the view must process the backend's next snapshot even if the snapshot changes neither the view's
+  /// documents nor its target. This is so while the view is waiting for the results of acknowledged writes, which may
+  /// turn out not to arrive. It is also so if the view must check all of its documents for limbo.
   var waitsForSnapshot: Bool { !heldBack.isEmpty || isLimboStale && isCurrent }
 
   // MARK: Taking a step
@@ -347,14 +348,14 @@ struct View: Sendable {
     return outcome
   }
 
-  /// Makes the view not current, because the client went offline.
+  /// Marks the view as not current, because the client went offline.
   mutating func wentOffline(causes: [SnapshotCause]) -> ViewSnapshot? {
     guard isCurrent else { return nil }
     isCurrent = false
     return take(emptyStep, Update(causes: causes)).snapshot
   }
 
-  /// Makes the view not current, because no client watches its target any more. After that, none of the view's
+  /// Marks the view as not current, because no client watches its target any more. After that, none of the view's
   /// documents are in limbo.
   mutating func becomeUnwatched() -> ViewSnapshot? {
     limboKeys = []
@@ -362,7 +363,7 @@ struct View: Sendable {
     return wentOffline(causes: [])
   }
 
-  /// Makes a new view current, because the other view of its target is current.
+  /// Marks a new view as current, because the other view of its target is current.
   mutating func becomeCurrent(token: ResumeToken?) -> Outcome {
     take(emptyStep, Update(TargetChange(resumeToken: token, isCurrent: true), causes: []))
   }
@@ -383,14 +384,14 @@ struct View: Sendable {
   }
 
   /// - Returns: the documents whose write was committed before this snapshot of the backend, but which the backend does
-  ///   not list. Their versions will not arrive unless the client looks them up.
+  ///   not list. Their versions will not arrive unless the client looks up the documents.
   private func unlisted(at version: SnapshotVersion?) -> [DocumentKey] {
     guard let version, !heldBack.isEmpty else { return [] }
     return heldBack.lazy.filter { $0.value.version <= version && !syncedKeys.contains($0.key) }.map(\.key)
   }
 
-  /// Whether the document must be looked up. If a local write may be the reason why the backend does not list the
-  /// document, it is not looked up while the backend's version may still arrive.
+  /// Whether the document must be looked up. A local write may be the reason why the backend does not list the
+  /// document. In this case, it is not looked up while the backend's version may still arrive.
   private func shouldBeInLimbo(_ key: DocumentKey) -> Bool {
     guard !syncedKeys.contains(key), let document = documents[key] else { return false }
     return !document.hasLocalMutations || overdue.contains(key)

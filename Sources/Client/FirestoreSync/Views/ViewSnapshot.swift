@@ -5,8 +5,8 @@ package import FirestoreModel
 import FirestoreProtocol
 package import FirestoreQuery
 
-/// A query together with derived values, which are computed once. It is a class, so that each copy of a view or
-/// snapshot counts only one reference.
+/// A query and values derived from it, which are computed once. It is a class, so that copying a view or snapshot
+/// counts only one reference.
 final class ViewedQuery: Sendable {
   let query: Query
   let target: Target
@@ -19,7 +19,7 @@ final class ViewedQuery: Sendable {
   }
 }
 
-/// The state of a query's result, and its changes since the previous snapshot.
+/// The state of a query's result, and the changes since the previous snapshot.
 package struct ViewSnapshot: Sendable {
   private let viewed: ViewedQuery
   package var query: Query { viewed.query }
@@ -29,8 +29,8 @@ package struct ViewSnapshot: Sendable {
     get { before ?? withoutAdded }
     set { before = newValue }
   }
-  /// The previous set of documents; `nil` if documents were only added. In that case, keeping the previous set would
-  /// force later changes to copy the shared parts.
+  /// The previous set of documents; `nil` if documents were only added. Keeping the previous set in this case would
+  /// force later changes to copy the parts that both sets share.
   private var before: DocumentSet?
   private var withoutAdded: DocumentSet {
     var documents = documents
@@ -69,8 +69,8 @@ package struct ViewSnapshot: Sendable {
   package var changeCount: Int { listed?.count ?? documents.count }
   /// The changes; `nil` if every document was added, and nothing else changed.
   private var listed: [DocumentChange]?
-  /// The documents that no longer match, in their current state. A deleted document is `missing`. Documents that only
-  /// the limit excludes are not included.
+  /// The documents that no longer match, in their current state. A deleted document is `missing`. Documents that still
+  /// match but are beyond the limit are not included.
   package var departed: [DocumentKey: Document] = [:]
   package var mutatedKeys: DocumentKeySet
   package var isFromCache: Bool
@@ -112,7 +112,7 @@ package struct ViewSnapshot: Sendable {
     self.readTime = readTime
   }
 
-  /// The same snapshot as a listener's first snapshot, in which every document counts as added.
+  /// A copy of this snapshot as a listener's first snapshot: every document counts as added.
   func asInitial() -> ViewSnapshot {
     var initial = self
     initial.oldDocuments = DocumentSet(comparing: query)
@@ -133,7 +133,7 @@ package struct ViewSnapshot: Sendable {
     return stripped
   }
 
-  /// One snapshot that replaces `self` and `later` for a reader that has seen neither.
+  /// One snapshot that replaces `self` and `later` for a reader that has read neither.
   package func merged(with later: ViewSnapshot) -> ViewSnapshot {
     var merged = later
     merged.before = before
@@ -156,14 +156,14 @@ package struct ViewSnapshot: Sendable {
 }
 
 extension View {
-  /// The backend's changes of the target of a view, with their causes.
+  /// The backend's changes to the target of a view, and the causes.
   struct Update: Sendable {
     var target: TargetChange?
-    /// The version of the backend's snapshot; `nil` if the update has another cause.
+    /// The version of the backend's snapshot; `nil` if the backend did not cause the update.
     var version: SnapshotVersion?
-    /// Whether the backend has sent a position for the target by the end of the update.
+    /// Whether the backend has sent a position for the target, in this update or before.
     var hasPosition = false
-    /// Whether the target is requested again because its documents did not match.
+    /// Whether the target was requested again because its documents did not match.
     var isPendingReset = false
     var causes: [SnapshotCause]
 
@@ -175,7 +175,7 @@ extension View {
       hasPosition = target.resumeToken != nil
     }
 
-    /// - Parameter follows: whether the event's position also applies to the target.
+    /// - Parameter follows: whether the event's common position also applies to the target.
     init(_ event: RemoteEvent?, _ id: TargetID, _ causes: [SnapshotCause], follows: Bool) {
       self.init(causes: causes)
       guard let event else { return }
@@ -188,7 +188,8 @@ extension View {
 
   enum Result {
     case outcome(Outcome)
-    /// A document left a full limit. The step must be continued with the result of the whole query, and then applied.
+    /// A document left a full limit. The caller must continue the step with the result of the whole query, and then
+    /// apply it.
     case needsRefill(Step)
   }
 

@@ -3,21 +3,21 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
 
-/// The id of a view. Later views have higher ids, and snapshots are delivered in the order of these ids.
+/// The id of a view. Newer views have higher ids. Snapshots are delivered in ascending order of these ids.
 struct ViewID: Hashable, Comparable, Sendable {
   let rawValue: Int
   static func < (left: ViewID, right: ViewID) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// All views, which can be found by query, by target, and by the documents that may match.
+/// All views. They can be found by query, by target, and by the documents that they show or that may match.
 struct ViewTable: Sendable {
   struct Entry: Sendable {
     let id: ViewID
     let target: TargetID
     var view: View
-    /// The condition by which changes are routed to the view; `nil` if the query has no such condition.
+    /// The condition that decides which changes are passed to the view; `nil` if the query has no suitable condition.
     let equality: Equality?
-    /// Whether the view must also receive documents that do not satisfy `equality`.
+    /// Whether the view shows documents, so that it must also receive documents that do not satisfy `equality`.
     fileprivate(set) var isOccupied = false
   }
 
@@ -27,24 +27,27 @@ struct ViewTable: Sendable {
     let value: Value
   }
 
-  /// A view together with changed documents that may concern it.
+  /// A view, and changed documents that may affect it.
   struct Concern: Sendable {
     let id: ViewID
     let documents: [Document]
-    /// Whether the changed document, if there is only one, matches the query, ignoring the limit; `nil` if unknown.
+    /// Whether the changed document matches the query, ignoring the limit. `nil` if unknown, or if there are several
+    /// documents.
     var isMatch: Bool?
   }
 
-  /// The views, in ascending order of their ids. An array allows reading a view without copying it. There may be many
-  /// listeners, and copying a view takes longer than finding that a change does not concern it.
+  /// The views, in ascending order of their ids. An array allows reading a view without copying it. This matters
+  /// because there may be many listeners, and copying a view takes longer than detecting that a change does not affect
+  /// it.
   private var entries: [Entry] = []
   private var idOfQuery: [Query: ViewID] = [:]
   private var idsOfTarget: [TargetID: [ViewID]] = [:]
   private var byDocument: [DocumentKey: [ViewID]] = [:]
   private var byCollection: [ResourcePath: ViewRoute] = [:]
-  /// The views of collection groups, by collection id. The id is stored as a path, because paths are compared by bytes.
+  /// The views of collection groups, by collection id. The id is stored as a path, because paths are compared byte by
+  /// byte.
   private var byGroup: [ResourcePath: ViewRoute] = [:]
-  /// The views that must process the backend's next snapshot even if no change concerns them.
+  /// The views that must process the backend's next snapshot even if no change affects them.
   private(set) var waiting: Set<ViewID> = []
   private var nextID = 0
 
@@ -118,7 +121,7 @@ struct ViewTable: Sendable {
     if self[keyPath: table][path]?.isEmpty == true { self[keyPath: table][path] = nil }
   }
 
-  /// Updates the routes to a view after its state has changed.
+  /// Updates how changes are passed to a view after the view's state has changed.
   private mutating func noteState(_ position: Int) {
     let (id, isWaiting) = (entries[position].id, entries[position].view.waitsForSnapshot)
     if isWaiting {
@@ -135,7 +138,7 @@ struct ViewTable: Sendable {
 
   // MARK: Changes
 
-  /// The views that the changes may concern, in ascending order of their ids. Does not read other views.
+  /// The views that the changes may affect, in ascending order of their ids. Does not read other views.
   func concerns(of changes: [DocumentKey: Document]) -> [Concern] {
     if changes.count == 1, let (key, document) = changes.first { return concerns(of: document, key) }
     var affected: [ViewID: [Document]] = [:]
@@ -166,7 +169,7 @@ struct ViewTable: Sendable {
     }
   }
 
-  /// The position of a view that must receive a document although the document does not satisfy the view's condition.
+  /// The position of a view that must receive a document although the document does not satisfy the view's `equality`.
   private func otherwiseOccupied(_ id: ViewID, _ document: Document) -> Int? {
     guard let position = position(of: id), let equality = entries[position].equality,
       document[equality.path] != equality.value
@@ -174,7 +177,7 @@ struct ViewTable: Sendable {
     return position
   }
 
-  /// The views that one document concerns, because they show it or because it matches.
+  /// The views that one document affects, because they show it or because it matches.
   private func concerns(of document: Document, _ key: DocumentKey) -> [Concern] {
     let documents = [document]
     var found = (byDocument.isEmpty ? [] : byDocument[key] ?? []).map { Concern(id: $0, documents: documents) }
@@ -205,7 +208,8 @@ struct ViewTable: Sendable {
 }
 
 extension Query {
-  /// The condition of the query that strict equality of values decides; `nil` if the query has no such condition.
+  /// A condition of the query that requires a field to be strictly equal to a value; `nil` if the query has no such
+  /// condition.
   fileprivate var routingEquality: ViewTable.Equality? {
     for case .field(let filter) in filters where filter.op == .equal && !filter.path.isDocumentID {
       switch filter.value {
@@ -217,14 +221,13 @@ extension Query {
   }
 }
 
-/// The views of one collection or group, by the value that their queries require for a field. For a document, most
-/// queries are skipped, because they require another value than the document has.
+/// The views of one collection or group, grouped by the value that their queries require for a field. Queries that
+/// require a value that a document does not have are skipped for this document.
 struct ViewRoute: Sendable {
-  /// The views whose queries have no condition for routing.
+  /// The views whose queries have no such condition.
   private var others: [ViewID] = []
   private var byValue: [FieldPath: [Value: [ViewID]]] = [:]
-  /// The views that must also receive documents that do not satisfy their condition. These are views that show
-  /// documents.
+  /// The views that show documents. They must also receive documents that do not satisfy their condition.
   private(set) var occupied: Set<ViewID> = []
 
   var isEmpty: Bool { others.isEmpty && byValue.isEmpty }

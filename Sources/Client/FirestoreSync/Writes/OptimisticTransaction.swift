@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// One attempt of an optimistic transaction, as in mobile clients. The backend holds no locks and knows nothing about
-/// the transaction. Reads record the versions of documents, and writes are collected. At the end, one commit performs
-/// all writes, on the condition that the documents still have the recorded versions.
+/// One attempt of an optimistic transaction, as in mobile clients. The backend does not lock documents and does not
+/// know about the transaction. Reads record the versions of documents, and writes are collected. At the end, one commit
+/// performs all writes, on the condition that the documents still have the recorded versions.
 package struct OptimisticTransaction: Sendable {
   private enum Seen: Equatable {
     case version(SnapshotVersion)
@@ -15,13 +15,13 @@ package struct OptimisticTransaction: Sendable {
   private var readOrder: [DocumentKey] = []
   private var written: Set<DocumentKey> = []
   private var mutations: [Mutation] = []
-  /// The error of an invalid write, which the commit reports.
+  /// The error of an invalid write. The commit reports it.
   private var failure: RPCStatus?
   private var isFinished = false
 
   package init() {}
 
-  /// - Throws: `invalid-argument` after the first write, because a read could not include this write.
+  /// - Throws: `invalid-argument` after the first write, because a read would not show the effect of this write.
   package func checkReadable() throws(RPCStatus) {
     try checkUnfinished()
     if !mutations.isEmpty || failure != nil {
@@ -31,7 +31,7 @@ package struct OptimisticTransaction: Sendable {
   }
 
   /// Records the documents that the backend returned for a read.
-  /// - Throws: `aborted` if a document differs from an earlier read, so that the attempt cannot succeed.
+  /// - Throws: `aborted` if a document differs from an earlier read. In this case the attempt cannot succeed.
   package mutating func note(_ documents: [Document]) throws(RPCStatus) {
     for document in documents {
       let now: Seen = document.exists ? document.version.map(Seen.version) ?? .missing : .missing
@@ -60,7 +60,7 @@ package struct OptimisticTransaction: Sendable {
     written.insert(mutation.key)
   }
 
-  /// Makes the commit fail with this error, unless an earlier write already makes it fail.
+  /// Makes the commit fail with this error, unless it already fails with an earlier one.
   package mutating func fail(_ status: RPCStatus) {
     if failure == nil { failure = status }
   }
@@ -92,7 +92,7 @@ package struct OptimisticTransaction: Sendable {
   }
 }
 
-/// The attempts of a transaction, with their delays.
+/// The number of attempts of a transaction, and the delays between them.
 package struct TransactionRetries: Sendable {
   /// The default number of attempts, as in the SDK (`kDefaultTransactionMaxAttempts`).
   package static let defaultAttempts = 5
@@ -105,7 +105,7 @@ package struct TransactionRetries: Sendable {
     remaining = attempts
   }
 
-  /// Counts an attempt that begins now.
+  /// Counts the attempt that begins now, and returns the delay before it.
   package mutating func begin(using random: inout some RandomNumberGenerator) -> Duration {
     remaining -= 1
     return backoff.next(using: &random)
@@ -128,6 +128,6 @@ package struct TransactionRetries: Sendable {
 }
 
 extension StatusCode {
-  /// Whether a transaction fails with this code if its documents have changed since it read them.
+  /// Whether a transaction can fail with this code because its documents have changed since it read them.
   package var isConflict: Bool { self == .aborted || self == .alreadyExists || self == .failedPrecondition }
 }

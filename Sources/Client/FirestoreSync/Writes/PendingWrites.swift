@@ -8,7 +8,7 @@ import FirestoreProtocol
 ///     first ─┬─ in flight ─┬─────── unsent ───────┬─ last        at most `capacity` in flight; the k-th response
 ///          head         sentEnd              entries.count       answers the k-th batch in flight (S4)
 ///
-/// Batches leave at the front. A canceled batch leaves a gap, which is removed as soon as the gap is at the front.
+/// Batches are removed at the front. A canceled batch leaves a gap, which is removed as soon as it is at the front.
 struct PendingWrites: Sendable {
   /// The maximum number of batches in flight (SDK remote_store: MAX_PENDING_WRITES).
   static let capacity = 10
@@ -37,9 +37,9 @@ struct PendingWrites: Sendable {
   private(set) var inFlightCount = 0
   /// The newest batch that this queue has ever contained.
   private(set) var newest: BatchID?
-  /// The newest token of the current stream; `nil` until the stream's handshake is answered.
+  /// The newest token of the current stream; `nil` until the backend has answered the stream's handshake.
   private var streamToken: [UInt8]?
-  /// The position after the last measured entry.
+  /// The position after the last entry whose size was measured.
   private var measuredEnd = 0
   private var measuredBytes = 0
 
@@ -56,10 +56,10 @@ struct PendingWrites: Sendable {
 
   var pending: some Collection<Entry> { entries[head...].lazy.filter { !$0.hasLeft } }
 
-  /// The batches in flight, and the next ones to be sent.
+  /// The batches in flight and the batches that will be sent next.
   var pipeline: [Entry] { Array(pending.prefix(Self.capacity)) }
 
-  /// Whether the batch is newer than every batch that this queue has ever contained.
+  /// Whether the batch is newer than every batch that has ever been in this queue.
   func isNew(_ id: BatchID) -> Bool { newest.map { $0 < id } ?? true }
 
   func contains(_ id: BatchID) -> Bool { position(of: id) != nil }
@@ -68,7 +68,7 @@ struct PendingWrites: Sendable {
 
   // MARK: Changing the queue
 
-  /// - Precondition: the batch's id is higher than all ids that the queue has contained (S4).
+  /// - Precondition: the batch's id is higher than all ids that have been in the queue (S4).
   mutating func append(_ batch: MutationBatch) {
     precondition(isNew(batch.id), "batch \(batch.id) is out of order")
     entries.append(Entry(batch: batch))
@@ -125,10 +125,10 @@ struct PendingWrites: Sendable {
   /// Records the token of a response.
   mutating func answered(token: [UInt8]) { streamToken = token }
 
-  /// Records that the stream has ended. Batches without a response are sent again on the next stream.
+  /// Records that the stream has ended. Batches without a response will be sent again on the next stream.
   mutating func streamClosed() { (sentEnd, inFlightCount, streamToken) = (head, 0, nil) }
 
-  /// Records the error of an attempt to send a batch. Without an id, records it for all batches of the pipeline.
+  /// Records the error of an attempt to send a batch. If the id is `nil`, records it for all batches in `pipeline`.
   mutating func note(_ error: RPCStatus, of id: BatchID? = nil) {
     for id in id.map({ [$0] }) ?? pipeline.map(\.batch.id) {
       if let position = position(of: id) { entries[position].lastError = error }
@@ -137,8 +137,8 @@ struct PendingWrites: Sendable {
 
   // MARK: Showing
 
-  /// The pending batches with their sizes. If the queue is longer than twice `ends`, contains only `ends` batches from
-  /// each end. Takes O(ends + new batches) time.
+  /// The pending batches with their sizes. If the queue has more than twice `ends` batches, the result contains only
+  /// `ends` batches from each end. Takes O(ends + new batches) time.
   mutating func measured(ends: Int? = nil) -> [Entry] {
     measure()
     guard let ends, count > 2 * ends else { return Array(pending) }
@@ -168,7 +168,7 @@ struct PendingWrites: Sendable {
   }
 }
 
-/// The waits for pending writes. Each waits for the writes that were pending when it began.
+/// The calls that wait for pending writes. Each call waits for the writes that were pending when it began.
 struct WriteWaits: Sendable {
   private var waits: [(highest: BatchID, wait: PendingWritesWait)] = []
 
@@ -183,7 +183,7 @@ struct WriteWaits: Sendable {
     return done.map(\.wait)
   }
 
-  /// Removes and returns all waits, because their writes will not be completed.
+  /// Removes and returns all waits, because their writes will not be answered.
   mutating func takeAll() -> [PendingWritesWait] {
     defer { waits = [] }
     return waits.map(\.wait)

@@ -24,8 +24,8 @@ extension SyncCore {
   }
 
   /// Drops a batch that is not in flight. The batch's local effect is undone, and its write fails with `cancelled`.
-  /// - Returns: whether the batch was dropped. If not, this client has asked the client that runs the streams to drop
-  ///   it. The answer arrives as the write's completion or as the effect `refuseCancellation`.
+  /// - Returns: whether the batch was dropped. If not, this client has requested that the client with the streams drop
+  ///   it. The answer arrives as the write's completion, or as the effect `refuseCancellation`.
   /// - Throws: `not-found` if the batch is not pending; `failed-precondition` if the backend may already be applying
   ///   it; errors of the store.
   @discardableResult
@@ -56,7 +56,7 @@ extension SyncCore {
     finish(id, .failure(status ?? cancelled), at: nil, changes)
   }
 
-  /// Cancels a write for another client of the cache, or refuses to do so.
+  /// Cancels a write on behalf of another client of the cache, or refuses to cancel it.
   mutating func answerCancellation(_ id: BatchID) throws(StoreError) {
     if let objection = objectionToCancelling(id) {
       try store.refuseCancellation(of: id, objection)
@@ -65,15 +65,15 @@ extension SyncCore {
     }
   }
 
-  /// Repeats the unanswered cancellation requests, because another client may now run the streams.
+  /// Repeats the cancellation requests that were not answered, because another client may now run the streams.
   mutating func askAgainToCancel() throws(StoreError) {
     for id in writes.answers.awaitedCancellations where objectionToCancelling(id) == nil {
       if isPrimary { try takeBack(id) } else { try store.askToCancel(id) }
     }
   }
 
-  /// Finishes the wait as soon as all writes that are pending at the time of the call have been answered. If no write
-  /// is pending, finishes the wait immediately.
+  /// Ends the wait when all writes that are pending at the time of the call have been answered. If no write is pending,
+  /// ends it immediately.
   package mutating func waitForPendingWrites(_ wait: PendingWritesWait) {
     if let damage = health.damage { return output.append(.finishWait(wait, damage)) }
     if !writes.add(wait) { output.append(.finishWait(wait, nil)) }
@@ -145,7 +145,7 @@ extension SyncCore {
     finish(batch.id, .failure(status), at: time, changes)
   }
 
-  /// Reports the result of a write, and after that shows the result to listeners (S3).
+  /// Reports the result of a write, and then shows the result to listeners (S3).
   /// - Parameter time: the time of the backend's answer; `nil` if the user canceled the write, or if another client
   ///   sent it.
   mutating func finish(
@@ -166,8 +166,8 @@ extension SyncCore {
     }
   }
 
-  /// Handles a stream that the backend or the transport has ended. If the error concerns the oldest batch in flight,
-  /// that batch is rejected. All other batches are sent again.
+  /// Handles the end of a stream that the backend or the transport has ended. If the error concerns the oldest batch in
+  /// flight, rejects this batch. All other batches are sent again.
   mutating func writeStreamEnded(_ status: RPCStatus, in epoch: StreamEpoch, at now: Timestamp) {
     guard let end = writes.failed(status, in: epoch) else { return }
     output.statusChanged()

@@ -4,11 +4,13 @@ import Synchronization
 
 /// Decides the order in which conflicting transactions of one client retry.
 ///
-/// If another transaction of the same client changed its documents, a transaction can retry without a delay. The
-/// backend is not busy in this case, and no other client is involved. The transaction waits until all transactions that
-/// failed earlier on the same documents have ended. Transactions that read these documents for the first time wait for
-/// it in turn. A transaction inside another transaction's block does not wait for the outer one, provided that Swift's
-/// tasks show the nesting. If they do not, the inner transaction waits for the maximum time.
+/// A transaction can retry without a delay if another transaction of the same client changed its documents. In this
+/// case the backend is not overloaded, and no other client is involved. The transaction waits until all transactions
+/// that failed earlier on the same documents have ended. Transactions that read these documents for the first time wait
+/// for the retrying transaction.
+///
+/// A transaction inside another transaction's block does not wait for the outer one. The nesting is detected through a
+/// task-local value. If the inner transaction does not inherit this value, it waits for the maximum time.
 package final class TransactionQueue: Sendable {
   private struct Attempt {
     var reads: Set<DocumentKey> = []
@@ -19,7 +21,7 @@ package final class TransactionQueue: Sendable {
   /// The maximum time to wait while no earlier transaction ends.
   package static let patience = Duration.seconds(30)
 
-  /// The transactions whose blocks the current task runs.
+  /// The transactions in whose blocks the current task runs.
   @TaskLocal package static var enclosing: Set<UInt64> = []
 
   private struct Wait {
@@ -33,18 +35,19 @@ package final class TransactionQueue: Sendable {
     var lastTransaction: UInt64 = 0
     var lastWait: UInt64 = 0
     var attempts: [UInt64: Attempt] = [:]
-    /// The transactions to retry, in the order of their first failure, with the documents that each of them read.
+    /// The transactions that will retry, in the order of their first failure, each with the documents that it read.
     var queue: [(transaction: UInt64, keys: Set<DocumentKey>)] = []
     var waits: [UInt64: Wait] = [:]
-    /// The waits that were ended before they began.
+    /// Waits that were ended before they had begun.
     var ended: Set<UInt64> = []
 
-    /// Whether none of the documents is used by a transaction that failed earlier.
+    /// Whether no transaction that failed earlier uses any of the documents.
     func isFree(_ keys: Set<DocumentKey>, _ transaction: UInt64, _ enclosing: Set<UInt64>) -> Bool {
       before(keys, transaction, enclosing).isEmpty
     }
 
-    /// The transactions that a transaction must wait for. A transaction that has not failed comes after all others.
+    /// The transactions for which a transaction must wait: those that failed earlier and read one of these documents. A
+    /// transaction that has not failed yet comes after all that have.
     func before(_ keys: Set<DocumentKey>, _ transaction: UInt64, _ enclosing: Set<UInt64>) -> [UInt64] {
       queue.prefix { $0.transaction != transaction }
         .filter { !$0.keys.isDisjoint(with: keys) && !enclosing.contains($0.transaction) }.map(\.transaction)
@@ -86,8 +89,8 @@ package final class TransactionQueue: Sendable {
     }
   }
 
-  /// Waits for the transactions that are retrying with these documents, and then records that this transaction reads
-  /// them.
+  /// Waits for the transactions that are retrying with these documents. Then records that this transaction reads the
+  /// documents.
   package func reads(_ keys: Set<DocumentKey>, _ transaction: UInt64) async {
     await wait(for: keys, transaction, atMost: Self.patience)
     state.withLock { $0.attempts[transaction, default: Attempt()].reads.formUnion(keys) }
@@ -98,7 +101,7 @@ package final class TransactionQueue: Sendable {
     state.withLock { $0.attempts[transaction, default: Attempt()].writes = keys }
   }
 
-  /// Ends an attempt that failed because a document has changed.
+  /// Ends an attempt that failed because a document had changed.
   /// - Returns: the documents that the attempt read, if another transaction of this client caused the failure;
   ///   otherwise `nil`.
   package func fails(_ transaction: UInt64) -> Set<DocumentKey>? {
@@ -110,7 +113,7 @@ package final class TransactionQueue: Sendable {
     }
   }
 
-  /// Waits until it is the transaction's turn to retry.
+  /// Waits until the transaction may retry.
   package func turn(
     _ transaction: UInt64, _ keys: Set<DocumentKey>, atMost longest: Duration = TransactionQueue.patience
   ) async {
@@ -125,7 +128,7 @@ package final class TransactionQueue: Sendable {
   }
 
   /// Ends a transaction.
-  /// - Parameter isCommitted: whether the commit succeeded, so that the documents that were passed to `commits` have
+  /// - Parameter isCommitted: whether the commit succeeded. If so, the documents that were passed to `commits` have
   ///   changed.
   package func end(_ transaction: UInt64, isCommitted: Bool) {
     let free = state.withLock { state in

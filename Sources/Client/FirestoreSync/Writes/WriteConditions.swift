@@ -4,7 +4,7 @@ import FirestoreLocal
 package import FirestoreModel
 import FirestoreSQLite
 
-/// The caller's conditions for a write.
+/// Conditions that the caller sets for a write.
 package struct WriteConditions: Hashable, Sendable {
   /// The maximum time until the write is sent; `nil` for no limit.
   package var deadline: Duration?
@@ -19,11 +19,11 @@ package struct WriteConditions: Hashable, Sendable {
   package static let none = WriteConditions()
 }
 
-/// The deadlines by which this process's batches must be sent. Once a batch was sent, it has no deadline any more,
+/// The deadlines before which this process's batches must be sent. A batch that was sent has no deadline any more,
 /// because the backend may have applied it.
 struct WriteDeadlines: Sendable {
   private var times: [BatchID: Timestamp] = [:]
-  /// The batches whose deadline has passed, and which another client of the cache was asked to cancel.
+  /// The batches whose deadline has passed, and for which another client of the cache was requested to cancel them.
   private var asked: Set<BatchID> = []
 
   var isEmpty: Bool { times.isEmpty }
@@ -45,8 +45,8 @@ struct WriteDeadlines: Sendable {
   }
 
   /// Removes a batch that has left the queue.
-  /// - Returns: the result to report. This is `deadline-exceeded` if another client canceled the batch because of its
-  ///   deadline.
+  /// - Returns: the result to report. It is `deadline-exceeded` if another client canceled the batch because its
+  ///   deadline had passed.
   mutating func ended<Success>(_ id: BatchID, _ result: Result<Success, RPCStatus>) -> Result<Success, RPCStatus> {
     times[id] = nil
     guard asked.remove(id) != nil, case .failure(let status) = result, status.code == .cancelled else { return result }
@@ -82,7 +82,7 @@ extension SyncCore {
     return id
   }
 
-  /// The reason why the backend is known to be unreachable; `nil` while the backend answers, and before the first
+  /// The reason why the backend is known to be unreachable. `nil` while the backend answers, and before the first
   /// request.
   private var reasonForOffline: String? {
     if !isNetworkEnabled { return "the network is disabled" }
@@ -90,7 +90,7 @@ extension SyncCore {
   }
 
   /// Cancels the writes that were not sent before their deadline. They fail with `deadline-exceeded`. A write that was
-  /// already sent is resent until it is answered.
+  /// sent is resent until the backend has answered it.
   package mutating func expireWrites(at now: Timestamp) {
     for id in writes.deadlines.passed(at: now, where: writes.queue.contains) {
       guard writes.queue.attempts(of: id) == 0 else {
@@ -122,8 +122,8 @@ extension SyncCore {
 }
 
 extension SyncCore {
-  /// Removes an unsent write from the queue and stores it as a rejected write, from where the user can send it again.
-  /// The write's local effect is undone, and its caller gets the error `cancelled`.
+  /// Removes an unsent write from the queue and stores it with the rejected writes, so that the user can send it again.
+  /// The write's local effect is undone, and the caller that made the write gets the error `cancelled`.
   /// - Throws: `not-found` if the batch is not pending; `failed-precondition` if it is in flight, or if another client
   ///   of the cache runs the streams; errors of the store.
   package mutating func setWriteAside(_ id: BatchID, at now: Timestamp) throws(RPCStatus) {

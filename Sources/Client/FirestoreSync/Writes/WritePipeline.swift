@@ -26,7 +26,7 @@ struct WritePipeline: Sendable {
   }
 
   /// Replaces the queue with another user's queue.
-  /// - Returns: the waits for the previous user's writes. They have ended.
+  /// - Returns: the waits for the previous user's writes, which end with the change of user.
   mutating func changeUser(to user: String?, with batches: [MutationBatch]) -> [PendingWritesWait] {
     begin(user, with: batches)
     answers.rejectedWritesChanged()
@@ -37,16 +37,16 @@ struct WritePipeline: Sendable {
 
   mutating func append(_ batch: MutationBatch) { queue.append(batch) }
 
-  /// Appends those of the batches that are new, because other clients of the cache have stored them.
+  /// Appends the batches that are not in the queue yet. Other clients of the cache have stored them.
   mutating func appendNew(_ batches: [MutationBatch]) {
     for batch in batches where queue.isNew(batch.id) { queue.append(batch) }
   }
 
   /// Removes an answered or canceled batch from the queue.
   /// - Parameters:
-  ///   - time: the time at which this client received the backend's answer; `nil` without an answer.
+  ///   - time: the time at which this client received the backend's answer; `nil` if it received none.
   ///   - isShared: whether another client of the cache may have sent the batch.
-  /// - Returns: the waits that have finished; `nil` if the batch is another client's and was already processed.
+  /// - Returns: the waits that have finished; `nil` if the batch belongs to another client and was already processed.
   mutating func finish(
     _ id: BatchID, _ result: Result<CommitResponse, RPCStatus>, at time: Timestamp?, isShared: Bool
   ) -> [PendingWritesWait]? {
@@ -58,7 +58,7 @@ struct WritePipeline: Sendable {
     return answers.add(result, of: id, documents, after: delay, stillPending: queue.first)
   }
 
-  /// Measures the pending batches; see `PendingWrites.measured`.
+  /// The pending batches with their sizes; see `PendingWrites.measured`.
   mutating func measured(ends: Int?) -> [PendingWrites.Entry] { queue.measured(ends: ends) }
 
   /// The total size of all pending batches.
@@ -76,7 +76,7 @@ struct WritePipeline: Sendable {
 
   // MARK: The stream
 
-  /// Whether a stream must be opened, because writes are pending but there is no stream.
+  /// Whether a stream must be opened, because writes are pending and there is no stream.
   var isDue: Bool { !stream.isStarted && !queue.isEmpty }
   /// Whether the stream is open although no write is pending.
   var isIdle: Bool { stream.isOpen && queue.isEmpty }
@@ -86,7 +86,7 @@ struct WritePipeline: Sendable {
     return .open(.write, stream.epoch, after: delay)
   }
 
-  /// The effects that an open stream needs: send the next batches, or close the stream after an idle time.
+  /// The effects that an open stream needs: to send the next batches, or to close the stream after an idle time.
   var prompt: [SyncEffect] {
     guard stream.isOpen else { return [] }
     if queue.hasUnsent { return [.cancel(.writeIdle), .wake(.write)] }
@@ -112,7 +112,7 @@ struct WritePipeline: Sendable {
   func isOpen(in epoch: StreamEpoch) -> Bool { epoch == stream.epoch && stream.isOpen }
 
   /// Records an answer for the oldest batch in flight (S4).
-  /// - Returns: the batch; `nil`, without any change, if the answer matches no batch.
+  /// - Returns: the batch. If the answer matches no batch, returns `nil` and changes nothing.
   mutating func answered(_ response: CommitResponse, token: [UInt8]) -> MutationBatch? {
     guard let batch = queue.oldestInFlight, batch.mutations.count == response.results.count else { return nil }
     stream.succeeded()
@@ -120,7 +120,7 @@ struct WritePipeline: Sendable {
     return batch
   }
 
-  /// Describes how the backend or the transport ended a stream.
+  /// The result of a stream's end that the backend or the transport caused.
   struct End {
     let wasOpen: Bool
     /// The batch that the error rejects; `nil` if it rejects none. All other batches are sent again.
@@ -129,7 +129,7 @@ struct WritePipeline: Sendable {
 
   /// Records that the backend or the transport ended the stream. A permanent error after the handshake rejects the
   /// oldest batch in flight (PROTOCOL §3.1).
-  /// - Returns: `nil` if the epoch is an old one (S8).
+  /// - Returns: `nil` if the epoch is not the current one (S8).
   mutating func failed(_ status: RPCStatus, in epoch: StreamEpoch) -> End? {
     guard epoch == stream.epoch, stream.isStarted else { return nil }
     let end = End(wasOpen: stream.isOpen, refused: status.code.isPermanentForWrites ? queue.oldestInFlight : nil)
@@ -155,7 +155,7 @@ struct WritePipeline: Sendable {
 /// The answers to the current user's writes: the waits for answers, the last answers, and the rejected writes.
 struct WriteAnswers: Sendable {
   private var waits = WriteWaits()
-  /// Writes that this client has asked the client that runs the streams to cancel.
+  /// Writes whose cancellation this client has requested from the client that runs the streams.
   private var cancellations: Set<BatchID> = []
   private(set) var history = WriteHistory()
   /// The user's rejected writes, as stored. `nil` before they are first read, and after each rejection until they are
@@ -180,20 +180,19 @@ struct WriteAnswers: Sendable {
 
   mutating func add(_ wait: PendingWritesWait, until last: BatchID) { waits.add(wait, until: last) }
 
-  /// Removes and returns all waits, because their writes will not be completed.
+  /// Removes and returns all waits, because their writes will not be answered.
   mutating func takeWaits() -> [PendingWritesWait] { waits.takeAll() }
 
   // MARK: Cancellations
 
-  /// The writes that the client that runs the streams was asked to cancel, and whose cancellation it has not answered
-  /// yet.
+  /// The writes whose cancellation was requested from the client that runs the streams and has not been answered yet.
   var awaitedCancellations: [BatchID] { cancellations.sorted() }
 
-  /// Records that this client asked the client that runs the streams to cancel a write.
+  /// Records that this client has requested the cancellation of a write from the client that runs the streams.
   mutating func cancellationAsked(of id: BatchID) { cancellations.insert(id) }
 
   /// Records that the write was answered, or that its cancellation was refused.
-  /// - Returns: whether this client had asked to cancel the write.
+  /// - Returns: whether this client had requested the cancellation.
   @discardableResult
   mutating func cancellationEnded(of id: BatchID) -> Bool { cancellations.remove(id) != nil }
 

@@ -4,7 +4,7 @@ import Foundation
 
 /// Data to decode: a value in a document, or a value that a program passed to `Firestore.Decoder`.
 enum DecodedContent {
-  /// A stored value. Pending server timestamps have already been replaced, in the way that the reader requested
+  /// A stored value. If it is a pending server timestamp, it has already been replaced as the reader requested
   /// (`ValueDecoder.settled`).
   case stored(Value)
   /// A map in a document, or the whole document. Its fields are decoded one by one.
@@ -64,8 +64,8 @@ enum DecodedMap {
   case encoded(EncodedEntries)
   case given([String: Any])
 
-  /// The maximum number of fields of a map whose fields are looked up in encoded form. Each lookup scans the preceding
-  /// fields, so larger maps are decoded first.
+  /// The largest field count for which fields are looked up in the encoded map. Each lookup scans the preceding fields,
+  /// so larger maps are decoded completely before the first lookup.
   private static let few = 24
 
   init(_ entries: EncodedEntries) {
@@ -116,7 +116,7 @@ enum DecodedArray {
   }
 }
 
-/// The state that all decoders involved in decoding one value share.
+/// The state that is shared by all decoders of one value.
 final class DecodingContext {
   let options: Firestore.Decoder.Options
   /// The document that contains the data; `nil` if unknown.
@@ -130,7 +130,7 @@ final class DecodingContext {
     self.values = values
   }
 
-  /// The information that the values' `init(from:)` can read.
+  /// The dictionary that the values' `init(from:)` can read (`Decoder.userInfo`).
   var userInfo: [CodingUserInfoKey: Any] {
     var userInfo: [CodingUserInfoKey: Any] = options.userInfo
     if let reference { userInfo[.documentReference] = reference }
@@ -165,7 +165,7 @@ final class DecodingContext {
     }
   }
 
-  /// The content as a value of the API, without further decoding.
+  /// Converts the content to a value of the API, without using `Decodable`.
   func any(_ content: DecodedContent) -> Any {
     switch content {
     case .stored(let value): values?.any(value) ?? NSNull()

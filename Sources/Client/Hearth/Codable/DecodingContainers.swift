@@ -4,7 +4,7 @@ import FirestoreModel
 /// Reads the fields of a map.
 struct KeyedDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
   private let decoder: StructureDecoder
-  /// The fields by the names of their properties.
+  /// The fields, keyed by the names of their properties.
   private let map: DecodedMap
 
   init(decoder: StructureDecoder, map: DecodedMap) {
@@ -156,7 +156,7 @@ struct UnkeyedDecoder: UnkeyedDecodingContainer {
 
   mutating func superDecoder() throws -> any Swift.Decoder { try next { $0 } }
 
-  /// Reads the next element. If the element cannot be read, it remains the next one.
+  /// Reads the next element. If the element cannot be read, the position does not change.
   private mutating func next<Content>(_ read: (StructureDecoder) throws -> Content) throws -> Content {
     let content = try read(try current())
     currentIndex += 1

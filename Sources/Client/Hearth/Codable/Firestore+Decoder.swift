@@ -74,7 +74,7 @@ extension Firestore {
       set { options.withLock { $0.keys = newValue } }
     }
 
-    /// The information that the values' `init(from:)` finds in the decoder that it receives.
+    /// The dictionary that the values' `init(from:)` can read in their decoder.
     public var userInfo: [CodingUserInfoKey: any Sendable] {
       get { options.withLock { $0.userInfo } }
       set { options.withLock { $0.userInfo = newValue } }
@@ -126,7 +126,7 @@ extension Firestore.Decoder {
 
   /// A conversion of field names to property names.
   public enum KeyDecodingStrategy: Sendable {
-    /// Fields have the names of the properties.
+    /// Fields have the same names as their properties.
     case useDefaultKeys
     /// `one_two` becomes `oneTwo`.
     case convertFromSnakeCase
@@ -204,7 +204,7 @@ extension DocumentReference {
   }
 }
 
-/// The reason why a value could not be decoded, in cases that a `DecodingError` does not cover.
+/// The reason why a value could not be decoded, if `DecodingError` has no suitable case.
 public enum FirestoreDecodingError: Error, Hashable, Sendable {
   /// The type can be decoded only by `Firestore.Decoder`, or only from a document.
   case decodingIsNotSupported(String)
@@ -212,7 +212,7 @@ public enum FirestoreDecodingError: Error, Hashable, Sendable {
   case fieldNameConflict(String)
 }
 
-/// The reason why a value could not be encoded, in cases that an `EncodingError` does not cover.
+/// The reason why a value could not be encoded, if `EncodingError` has no suitable case.
 public enum FirestoreEncodingError: Error, Hashable, Sendable {
   /// The type can be encoded only by `Firestore.Encoder`.
   case encodingIsNotSupported(String)

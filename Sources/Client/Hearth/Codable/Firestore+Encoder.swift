@@ -59,7 +59,7 @@ extension Firestore {
       set { options.withLock { $0.keys = newValue } }
     }
 
-    /// The information that the values' `encode(to:)` finds in the encoder that it receives.
+    /// The dictionary that the values' `encode(to:)` can read in their encoder.
     public var userInfo: [CodingUserInfoKey: any Sendable] {
       get { options.withLock { $0.userInfo } }
       set { options.withLock { $0.userInfo = newValue } }
@@ -108,7 +108,7 @@ extension Firestore.Encoder {
 
   /// A conversion of property names to field names.
   public enum KeyEncodingStrategy: Sendable {
-    /// Fields have the names of the properties.
+    /// Fields have the same names as their properties.
     case useDefaultKeys
     /// `oneTwo` becomes `one_two`.
     case convertToSnakeCase
@@ -126,7 +126,7 @@ extension Firestore.Encoder {
   }
 }
 
-/// Converts property names to field names and back, by the rules of `JSONEncoder`.
+/// Converts property names to field names and back, with the same rules as `JSONEncoder`.
 enum SnakeCase {
   /// Converts `oneTwoURL` to `one_two_url`. Leading and trailing underscores remain.
   static func from(_ name: String) -> String {

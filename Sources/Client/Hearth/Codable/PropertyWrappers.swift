@@ -3,7 +3,7 @@ public import Foundation
 
 /// A type that `@DocumentID` properties can have.
 public protocol DocumentIDWrappable: Sendable {
-  /// The value that the property gets for a document.
+  /// Returns the property's value for a document.
   static func wrap(_ documentReference: DocumentReference) throws -> Self
 }
 
@@ -50,8 +50,8 @@ public struct DocumentID<Value: DocumentIDWrappable & Codable>: Sendable, Codabl
 extension DocumentID: Equatable where Value: Equatable {}
 extension DocumentID: Hashable where Value: Hashable {}
 
-/// A type that is decoded in a special way. Nearly all types fail the cast to this protocol, so the casts to the more
-/// specific protocols are rarely needed.
+/// A type that needs special decoding or encoding. The coders first try to cast a value to this protocol. Nearly all
+/// types fail this cast, so the casts to the more specific protocols are rarely needed.
 protocol DecodedInItsWay {}
 
 /// A property that is not a field of the document.
@@ -74,9 +74,9 @@ extension Dictionary where Key == CodingUserInfoKey {
 
 /// A type that `@ServerTimestamp` properties can have.
 public protocol ServerTimestampWrappable: Sendable {
-  /// The property's value for a decoded time.
+  /// Converts a decoded time to the property's value.
   static func wrap(_ timestamp: Timestamp) throws -> Self
-  /// The time to write for a property's value.
+  /// Converts the property's value to the time to write.
   static func unwrap(_ value: Self) throws -> Timestamp
 }
 
@@ -94,8 +94,8 @@ extension Timestamp: ServerTimestampWrappable {
   public static func unwrap(_ value: Timestamp) throws -> Timestamp { value }
 }
 
-/// A property with a time. If the property is `nil` when it is written, the backend sets the time. Until the backend
-/// has answered, the property is read as `nil`.
+/// A property that stores a time. If the property is `nil` when it is written, the backend sets the time. Until the
+/// backend has acknowledged the write, the property is read as `nil`.
 @propertyWrapper
 public struct ServerTimestamp<Value: ServerTimestampWrappable & Codable>: Sendable, Codable {
   /// The time; `nil` to let the backend set it.
@@ -155,7 +155,7 @@ extension ExplicitNull: Equatable where Value: Equatable {}
 extension ExplicitNull: Hashable where Value: Hashable {}
 extension ExplicitNull: Sendable where Value: Sendable {}
 
-/// A property whose field may be absent although its type is not optional.
+/// A property that can be decoded even if its field is absent, although its type is not optional.
 protocol AbsenceTolerant: DecodedInItsWay {}
 extension ExplicitNull: AbsenceTolerant {}
 extension ServerTimestamp: AbsenceTolerant {}

@@ -8,8 +8,8 @@ import Foundation
 final class StructureDecoder: Swift.Decoder {
   let content: DecodedContent
   let context: DecodingContext
-  /// Whether the strategy converts the keys. It converts property names, but not the keys of a dictionary, which are
-  /// data.
+  /// Whether the key strategy applies. It applies to property names, but not to the keys of a dictionary, because these
+  /// are data.
   let convertsKeys: Bool
   private let parent: StructureDecoder?
   private let key: (any CodingKey)?
@@ -98,7 +98,7 @@ final class StructureDecoder: Swift.Decoder {
 
   // MARK: Scalars
 
-  /// The content as Firestore would store it.
+  /// The content as a Firestore value.
   private var scalar: Value? { content.scalar }
 
   var isNil: Bool { content.isNull }
@@ -147,8 +147,8 @@ final class StructureDecoder: Swift.Decoder {
 }
 
 extension StructureDecoder {
-  /// The content as a value. Decodes the types of Firestore and some types of Foundation directly. All other types are
-  /// decoded by their `init(from:)`.
+  /// Decodes the content as a value. Types of Firestore and some types of Foundation are decoded directly; all other
+  /// types are decoded with `init(from:)`.
   func value<T: Decodable>(as type: T.Type) throws -> T {
     if let plain = try plainValue(as: type) { return plain }
     if type is any DecodedInItsWay.Type, type is any StringKeyedDictionary.Type {
@@ -157,13 +157,13 @@ extension StructureDecoder {
     return try type.init(from: self)
   }
 
-  /// Decodes a value by its type's `init(from:)`.
+  /// Decodes a value with its type's `init(from:)`.
   func ordinaryValue<T: Decodable>(as type: T.Type) throws -> T {
     if let plain = try plainValue(as: type) { return plain }
     return try type.init(from: self)
   }
 
-  /// - Returns: `nil` if the type decodes itself by `init(from:)`.
+  /// - Returns: `nil` if the type must be decoded with `init(from:)`.
   private func plainValue<T: Decodable>(as type: T.Type) throws -> T? {
     if type == Date.self { return try cast(try date(), to: type) }
     if type == Data.self { return try cast(try data(), to: type) }
@@ -244,7 +244,7 @@ extension StructureDecoder {
     return url
   }
 
-  /// Decodes a number or a string of digits. A string can have more digits than a double can represent.
+  /// Decodes a number or a string of digits. A string can contain more digits than a double can represent.
   private func decimal() throws -> Decimal {
     switch scalar {
     case .integer(let integer)?: return Decimal(integer)

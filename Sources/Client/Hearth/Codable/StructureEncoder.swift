@@ -5,8 +5,8 @@ import Foundation
 final class StructureEncoder: Swift.Encoder {
   let options: Firestore.Encoder.Options
   let codingPath: [any CodingKey]
-  /// Whether the strategy converts the keys. It converts property names, but not the keys of a dictionary, which are
-  /// data.
+  /// Whether the key strategy applies. It applies to property names, but not to the keys of a dictionary, because these
+  /// are data.
   private let convertsKeys: Bool
   private var content: Content?
 
@@ -60,7 +60,7 @@ final class StructureEncoder: Swift.Encoder {
 
   // MARK: Values
 
-  /// A value as Firestore data. For other types, the data that the value's `encode(to:)` writes.
+  /// Converts a value to Firestore data. Types without a direct conversion are encoded with `encode(to:)`.
   func result<T: Encodable>(of value: T) throws -> Any {
     switch value {
     case let date as Date: return try result(of: date)
@@ -78,7 +78,7 @@ final class StructureEncoder: Swift.Encoder {
     try result(convertsKeys: !(value is any StringKeyedDictionary)) { try value.encode(to: $0) }
   }
 
-  /// The data that a closure writes.
+  /// The data that the closure writes into an encoder.
   private func result(convertsKeys: Bool = true, of write: (any Swift.Encoder) throws -> Void) throws -> Any {
     let encoder = StructureEncoder(options: options, path: codingPath, convertsKeys: convertsKeys)
     try write(encoder)
@@ -122,7 +122,7 @@ final class StructureEncoder: Swift.Encoder {
 /// A map whose entries are being written.
 final class EncodedMap {
   var entries: [String: Any] = [:]
-  /// The encoders of nested containers and of `super`, whose contents are written later.
+  /// The encoders of nested containers and of `super`, whose contents are added to the map later.
   var open: [String: StructureEncoder] = [:]
 
   var result: [String: Any] { entries.merging(open.mapValues(\.result)) { _, later in later } }
@@ -245,7 +245,7 @@ struct SingleValueEncoder: SingleValueEncodingContainer {
   mutating func encode<T: Encodable>(_ value: T) throws { encoder.write(try encoder.result(of: value)) }
 }
 
-/// A coding key that is not a property's own name: an index, `super`, or a converted name.
+/// A coding key that is not a property's name: an index, `super`, or a converted name.
 struct NameKey: CodingKey {
   let stringValue: String
   let intValue: Int?

@@ -53,7 +53,7 @@ final class CallbackListener: ListenerRegistration {
   }
 }
 
-/// The registration of a listener with an invalid argument. Its only callback reports the error.
+/// The registration of a listener that was created with an invalid argument. Its only callback reports the error.
 final class RefusedListener: ListenerRegistration {
   private let isRemoved = Atomic(false)
 
@@ -66,7 +66,7 @@ final class RefusedListener: ListenerRegistration {
   func remove() { isRemoved.store(true, ordering: .releasing) }
 }
 
-/// The callback listeners of a client, indexed by their mailboxes.
+/// A client's listeners with callbacks, indexed by their mailboxes.
 final class CallbackListeners: Sendable {
   private let mailboxes = Mutex<[ObjectIdentifier: SnapshotMailbox]>([:])
 
@@ -78,15 +78,15 @@ final class CallbackListeners: Sendable {
     for mailbox in mailboxes.withLock({ Array($0.values) }) { mailbox.finish() }
   }
 
-  /// Waits until the callbacks have finished for all snapshots that are in a mailbox at the time of the call.
+  /// Waits until the callbacks have finished for all snapshots that are in mailboxes when this function is called.
   func settle() async {
     for mailbox in mailboxes.withLock({ Array($0.values) }) { await mailbox.settle() }
   }
 }
 
 extension Firestore {
-  /// Calls `listener` after each change, as soon as all listeners that the change affects have been called. At that
-  /// time, the listeners' snapshots are consistent with each other (S1), but not necessarily in sync with the backend.
+  /// Calls `listener` after each change, once all listeners that the change affects have been called. At that time, the
+  /// listeners' snapshots are consistent with each other (S1), but not necessarily in sync with the backend.
   @discardableResult
   public func addSnapshotsInSyncListener(_ listener: @escaping @Sendable () -> Void) -> any ListenerRegistration {
     let queue = callbackQueue
@@ -116,7 +116,7 @@ private final class InSyncListener: ListenerRegistration {
   func remove() { isRemoved.store(true, ordering: .releasing) }
 }
 
-/// The serial executor of listeners and completions: the queue that the settings name, or a simulation's thread.
+/// Runs listeners and completions one at a time, on the queue in the settings or on a simulation's thread.
 struct CallbackQueue: Sendable {
   private let queue: DispatchQueue
   private let loop: (any WorkLoop)?

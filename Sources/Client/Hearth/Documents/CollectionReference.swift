@@ -33,12 +33,12 @@ public struct CollectionReference: Query {
     return DocumentReference(firestore: firestore, key: .success(key))
   }
 
-  /// A document in the collection with a new id, which consists of 20 random letters and digits.
+  /// A reference to a new document in the collection. Its id consists of 20 random letters and digits.
   public func document() -> DocumentReference {
     document(firestore.app.backend.surroundings.documentID())
   }
 
-  /// A document in the collection, or at any level below it.
+  /// A reference to a document in the collection, or at any level below it.
   /// - Parameter documentPath: an odd number of segments, relative to the collection.
   public func document(_ documentPath: String) -> DocumentReference {
     DocumentReference(

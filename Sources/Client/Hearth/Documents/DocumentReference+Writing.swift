@@ -17,7 +17,7 @@ extension DocumentReference {
     try firestore.submit([merge ? mergeMutation(data) : setMutation(data)], options)
   }
 
-  /// Changes fields of an existing document.
+  /// Changes fields of an existing document, and returns the write's handle.
   /// - Parameter options: the write's deadline, and whether it fails while offline.
   @discardableResult
   public func enqueueUpdate(
@@ -26,7 +26,7 @@ extension DocumentReference {
     try firestore.submit([updateMutation(fields)], options)
   }
 
-  /// Deletes the document; a missing document is not an error.
+  /// Deletes the document, and returns the write's handle. A missing document is not an error.
   /// - Parameter options: the write's deadline, and whether it fails while offline.
   @discardableResult
   public func enqueueDelete(options: WriteOptions = WriteOptions()) throws -> WriteHandle {
@@ -118,8 +118,8 @@ extension CollectionReference {
     return document
   }
 
-  /// Writes a document with a new id. Returns its reference when the backend has committed the write. Waits while
-  /// offline.
+  /// Writes a document with a new id. Returns the document's reference when the backend has committed the write. Waits
+  /// while offline.
   @discardableResult
   public nonisolated(nonsending) func addDocument(data: [String: Any]) async throws -> DocumentReference {
     let document = document()

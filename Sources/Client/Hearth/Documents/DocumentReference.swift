@@ -33,7 +33,7 @@ public struct DocumentReference: Sendable {
 }
 
 extension Firestore {
-  /// The key of a document, which must belong to this instance.
+  /// The key of a document, which must belong to this `Firestore` instance.
   /// - Throws: `invalidArgument` if the reference has an invalid path or is from another instance.
   func key(of document: DocumentReference) throws(FirestoreError) -> DocumentKey {
     let key = try document.key.get()
@@ -60,7 +60,7 @@ extension DocumentReference: CustomStringConvertible {
   public var description: String { "DocumentReference(\(path))" }
 }
 
-/// Checks paths from users.
+/// Validates paths that users pass.
 enum ReferencePath {
   static func collection(_ text: String, below parent: ResourcePath) -> Result<ResourcePath, FirestoreError> {
     joined(text, below: parent, kind: "collection").flatMap { path in
@@ -81,7 +81,7 @@ enum ReferencePath {
     }
   }
 
-  /// Checks the id of a collection group.
+  /// Validates the id of a collection group.
   static func collectionID(_ text: String) -> Result<String, FirestoreError> {
     if text.isEmpty { return .failure(.invalidArgument("A collection id must not be empty.")) }
     if text.utf8.contains(UInt8(ascii: "/")) {
@@ -118,9 +118,9 @@ public enum FirestoreSource: Hashable, Sendable {
 extension DocumentReference {
   /// Reads the document once.
   /// - Throws: `unavailable` if the source cannot provide the document. The source `server` fails while offline,
-  ///   `cache` fails if the document is not cached, and `default` fails if both apply. A document that is known not to
-  ///   exist is not an error. As in the SDKs, there is one exception: `default` fails for such a document while
-  ///   offline.
+  ///   `cache` fails if the document is not cached, and `default` fails if both apply. If the cache records that the
+  ///   document does not exist, the result is a snapshot without data. As in the SDKs, there is one exception:
+  ///   `default` fails for such a document while offline.
   public func getDocument(source: FirestoreSource = .default) async throws -> any DocumentSnapshot {
     try await read(source)
   }
@@ -171,7 +171,7 @@ extension DocumentReference {
 
   static func query(_ key: DocumentKey) -> FirestoreQuery.Query { FirestoreQuery.Query(path: key.path) }
 
-  /// The document from a document listener's view. Such a view contains at most one document.
+  /// The document in the view of a document listener. Such a view contains at most one document.
   func documentSnapshot(_ view: ViewSnapshot) -> any DocumentSnapshot {
     let key = DocumentKey(unchecked: view.query.path)
     return SingleDocumentSnapshot(

@@ -63,12 +63,14 @@ public struct QueryListenOptions: Hashable, Sendable {
   /// Creates options without events for changes that concern only metadata.
   public init() {}
 
-  /// A copy of the options, with events for changes of any metadata if `include` is `true`, and otherwise unchanged.
+  /// A copy of the options. If `include` is `true`, the copy enables events for changes of any metadata; otherwise, it
+  /// is unchanged.
   public func includeQueryMetadataChanges(_ include: Bool) -> QueryListenOptions {
     QueryListenOptions(options.withIncludeMetadataChanges(options.includeMetadataChanges || include))
   }
 
-  /// A copy of the options, with events for changes of any metadata if `include` is `true`, and otherwise unchanged.
+  /// A copy of the options. If `include` is `true`, the copy enables events for changes of any metadata; otherwise, it
+  /// is unchanged.
   public func includeDocumentMetadataChanges(_ include: Bool) -> QueryListenOptions {
     QueryListenOptions(options.withIncludeMetadataChanges(options.includeMetadataChanges || include))
   }
@@ -83,8 +85,8 @@ public struct QueryListenOptions: Hashable, Sendable {
 
 /// Determines what happens to a sequence's unread snapshots. No policy loses a change.
 public enum SnapshotBufferingPolicy: Hashable, Sendable {
-  /// Unread snapshots are merged into one snapshot. It has the newest state and all changes since the last snapshot
-  /// that was read.
+  /// Unread snapshots are merged into one snapshot. It contains the newest state and all changes since the last
+  /// snapshot that was read.
   case merged
   /// Up to `limit` unread snapshots are kept separately, as in the SDKs. Beyond this limit, the newest snapshots are
   /// merged.

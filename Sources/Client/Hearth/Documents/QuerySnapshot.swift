@@ -28,8 +28,8 @@ public struct QuerySnapshot: Sendable {
   /// The documents in the query's order.
   public var documents: [QueryDocumentSnapshot] { view.documents.documents.map(snapshot) }
 
-  /// The changes since the previous snapshot; in the first snapshot, every document is added. Changes that concern only
-  /// a document's metadata are omitted.
+  /// The changes since the previous snapshot. In the first snapshot, every document counts as added. Changes that
+  /// concern only a document's metadata are omitted.
   public var documentChanges: [DocumentChange] { documentChanges(includeMetadataChanges: false) }
 
   /// The changes since the previous snapshot, with or without changes that concern only metadata.

@@ -4,13 +4,14 @@ import FirestoreModel
 
 /// The origin of a snapshot's data, and the causes of the snapshot.
 public struct SnapshotMetadata: Sendable {
-  /// Whether the data contains writes that the backend has not acknowledged yet ("Local" rather than "Server").
+  /// Whether the data contains writes that the backend has not acknowledged yet ("Local" instead of "Server" in the
+  /// Firebase documentation).
   public let hasPendingWrites: Bool
   /// Whether the data comes from the cache and may be stale or incomplete. `false` once the data is complete and in
   /// sync with the backend.
   public let isFromCache: Bool
-  /// The reasons for the snapshot, in order. There are several if an unread snapshot was merged with later ones. Empty
-  /// for reads that use only the cache. Equality ignores the causes.
+  /// The reasons for the snapshot, in order. There are several if unread snapshots were merged. Empty for reads that
+  /// use only the cache. Equality ignores the causes.
   public let causes: [SnapshotCause]
 }
 
@@ -27,8 +28,8 @@ extension SnapshotMetadata: Hashable {
   }
 }
 
-/// The reason for a snapshot. In contrast to the SDKs, Hearth reports the causes of every snapshot
-/// (`SnapshotMetadata.causes`).
+/// The reason for a snapshot. Hearth reports the causes of every snapshot in `SnapshotMetadata.causes`; the SDKs do
+/// not.
 ///
 /// Compare a cause with the constants: `causes.contains(.networkDisabled)`. Later versions may add causes. Every cause
 /// has a `name` and a `description`.
@@ -55,7 +56,7 @@ public struct SnapshotCause: Hashable, Sendable, CustomStringConvertible {
   public static let networkDisabled = SnapshotCause(.networkDisabled)
   /// The backend is unreachable.
   public static let offline = SnapshotCause(.offline)
-  /// The client looked up a document that the backend no longer listed in the result.
+  /// The client had cached a document that the backend did not list in the result, and looked it up.
   public static func limboResolved(path: String) -> SnapshotCause {
     SnapshotCause(.limboResolved(DocumentKey(unchecked: ResourcePath(path))))
   }

@@ -4,7 +4,7 @@ import FirestoreModel
 import FirestoreQuery
 import FirestoreSync
 
-/// A listener for a consumer that requests each snapshot. The listener remains active as long as this object exists. An
+/// A listener whose consumer requests each snapshot. The listener remains active as long as this object exists. An
 /// `AsyncThrowingStream` releases the object when the stream's consumer ends or is canceled.
 final class SnapshotSource: Sendable {
   private let mailbox: SnapshotMailbox
@@ -28,8 +28,8 @@ final class SnapshotSource: Sendable {
     }
   }
 
-  /// The reason why the client is not online; `nil` while the client is online. Must be called while the listener
-  /// exists, because without a listener the client might have no reason to connect.
+  /// The reason why the client is not online; `nil` while the client is online. Call this only while the listener
+  /// exists. Without a listener, the client might have no reason to connect.
   nonisolated(nonsending) func connectionReason() async -> ConnectionReason? {
     var status = engine.status(queueEnds: 0).makeAsyncIterator()
     return await status.next()?.reason
@@ -84,7 +84,8 @@ extension Firestore {
     }
   }
 
-  /// The first snapshot of a read. It is in sync with the backend, or from the cache if the client is offline.
+  /// The first snapshot for a one-time read. It is in sync with the backend, or from the cache if the client is
+  /// offline.
   /// - Returns: the snapshot and its listener.
   func firstSnapshot(
     of query: FirestoreQuery.Query, source: ListenerOptions.Source = .default
@@ -99,7 +100,7 @@ extension Firestore {
 }
 
 extension FirestoreError {
-  /// The error for a read that needed the server: the SDK's text, and the reason why there is no connection.
+  /// The error for a read that needed the server: the SDK's message, followed by the reason why there is no connection.
   static func notRead(_ text: String, _ reason: ConnectionReason?) -> FirestoreError {
     guard let reason, reason.isFailure || reason == .networkDisabled else { return FirestoreError(.unavailable, text) }
     let end = reason.description.hasSuffix(".") ? "" : "."

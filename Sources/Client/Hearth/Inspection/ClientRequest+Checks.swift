@@ -4,8 +4,9 @@ import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery
 
-/// Validation of a watcher's requests. The watcher may be of another version or a different program, so its requests
-/// are checked like the program's own calls. The checks also reject numbers that would overflow and trap.
+/// Validation of requests from a watcher, such as `hearth attach`. The watcher may be another version or another
+/// program, so its requests are checked like the program's own calls. The checks also reject numbers that would
+/// overflow and trap.
 extension ClientRequest {
   /// The maximum message delay that a watcher may set.
   private static let longestDelay = Duration.seconds(3600)

@@ -3,13 +3,14 @@ package import ClientPort
 package import FirestoreClientState
 package import FirestoreModel
 
-/// A client that watchers can observe: the engine of this process, or a proxy's view of a client of any SDK.
+/// A client that watchers such as `hearth attach` can observe. It is either a client of this process, or a proxy's view
+/// of a client of any SDK.
 package protocol InspectedClient: Sendable {
   /// The clock that limits status reports to ten per second.
   var clock: any Clock<Duration> { get }
-  /// The problem of the client's storage that each new watcher gets reported; `nil` if there is none.
+  /// The storage problem that each new watcher is notified of; `nil` if there is none.
   var storageNotice: StorageNotice? { get }
-  /// The event with the faults between the client and its backend.
+  /// An event that lists the faults currently injected between the client and its backend.
   var faultState: ClientEvent { get }
   /// Yields after each change of `faultState`.
   func faultChanges() -> AsyncStream<Void>
@@ -20,8 +21,8 @@ package protocol InspectedClient: Sendable {
   /// - Parameter queueEnds: the maximum number of writes that the status lists from each end of the queue.
   func status(queueEnds: Int) -> AsyncStream<ClientStatus>
   /// The events from now on, beginning with one for each current listener.
-  /// - Parameter wake: called when the first event is waiting for `take`. After that, it is called again only once
-  ///   `take` has removed the events. It must return immediately.
+  /// - Parameter wake: called when the first event is ready for `take`. It is not called again until `take` has removed
+  ///   the events. It must return immediately.
   func news(wake: @escaping @Sendable () -> Void) -> any InspectedEvents
   /// Performs a request.
   /// - Returns: the reply event. `nil` if the request changes something, because the status then reports the result.
@@ -34,20 +35,20 @@ package protocol InspectedClient: Sendable {
 package protocol InspectedEvents: AnyObject, Sendable {
   /// Removes and returns the waiting events, and the number of snapshots dropped since the last call.
   func take() -> (items: [InspectedItem], missed: Int)
-  /// Sets whether snapshots are only counted instead of stored.
+  /// Sets whether snapshots are only counted, not stored.
   func setCounting(_ isCounting: Bool)
-  /// Ends the queue, so that it no longer costs the client anything.
+  /// Ends the queue, so that it has no further cost for the client.
   func end()
 }
 
 package enum InspectedItem: Sendable {
   case event(ClientEvent)
-  /// A snapshot, which the closure creates. The closure is called only if there is time to report the snapshot.
+  /// The closure creates the snapshot. It is called only if there is time to report the snapshot.
   case snapshot(@Sendable () -> ListenerSnapshot)
 }
 
 extension ListenerSnapshot {
-  /// Removes the changes that exceed the limits of one report to a watcher, and counts them.
+  /// Removes the changes that exceed the size limits of one reported snapshot, and stores their count.
   /// - Parameter total: the total number of changes, if `changes` already contains only the first ones; otherwise
   ///   `nil`.
   package mutating func keepFirstChanges(of total: Int? = nil) {

@@ -6,7 +6,7 @@ import FirestoreModel
 import FirestoreQuery
 import FirestoreSync
 
-/// A client of this process, with the fault injector between it and its backend.
+/// A client of this process, and the fault injector between the client and its backend.
 struct InspectedEngine: InspectedClient {
   let engine: SyncEngine
   let faults: FaultInjector
@@ -27,7 +27,7 @@ struct InspectedEngine: InspectedClient {
     return news
   }
 
-  /// Performs a request. Queries are answered once, from the cache, without the backend.
+  /// Performs a request. Queries are run once, on the cache, without the backend.
   nonisolated(nonsending) func answer(_ request: ClientRequest) async throws(RPCStatus) -> ClientEvent? {
     switch request {
     case .openWindow(let tag, let query), .ask(let tag, let query):
@@ -111,7 +111,7 @@ private final class EngineEventQueue: InspectedEvents {
 }
 
 extension Document {
-  /// A copy of the document that is not marked as having acknowledged writes. Such writes are not pending, even if no
+  /// A copy of the document without the mark for acknowledged writes. Acknowledged writes are not pending, even if no
   /// listener has delivered the resulting version yet.
   fileprivate var withoutAcknowledgedWrites: Document {
     var document = self

@@ -13,7 +13,7 @@ import LocalSockets
 import Synchronization
 
 extension Inspection {
-  /// Opens the inspection of a client.
+  /// Starts inspection for a client, so that watchers can connect.
   /// - Returns: `nil` if the client cannot be watched; the log contains the reason.
   static func open(_ plan: Plan, _ engine: SyncEngine, _ database: DatabaseID) -> Inspection? {
     do throws(InspectionFolder.Failure) {
@@ -51,7 +51,7 @@ extension Firestore {
 }
 
 extension ResolvedBackend {
-  /// The kind and the host of the backend and whether it uses TLS, for greeting a watcher.
+  /// The kind of the backend, its host, and whether it uses TLS. Watchers receive these in the greeting.
   fileprivate var inspected: (InspectionGreeting.BackendKind, host: String?, isTLS: Bool) {
     switch self {
     case .embedded, .inMemory: (.embedded, nil, false)
@@ -76,12 +76,12 @@ package enum InspectionPermission {
   }
 }
 
-/// The socket for watchers. The socket's file is removed when the client or the process ends. This also works if the
-/// default action of SIGTERM, SIGINT or SIGHUP ends the process.
+/// The socket to which watchers connect. Its file is removed when the client or the process ends, also if the default
+/// action of SIGTERM, SIGINT or SIGHUP ends the process.
 final class InspectionSocket: Sendable {
   private struct Registry {
     var sockets: [InspectionAddress: LocalSocket] = [:]
-    /// The numbers under which signal handlers know the paths of the sockets.
+    /// The numbers that signal handlers use to find the paths of the sockets.
     var numbers: [InspectionAddress: CInt] = [:]
     var removesAtExit = false
   }
@@ -93,7 +93,7 @@ final class InspectionSocket: Sendable {
   let address: InspectionAddress
 
   /// Creates a socket with an unused name and listens on it.
-  /// - Throws: a description, in one line, of why there is no socket.
+  /// - Throws: a one-line description of why the socket could not be created.
   init(in folder: InspectionFolder) throws(InspectionFolder.Failure) {
     try folder.prepare()
     let opened = Self.registry.withLock { registry -> Result<(CInt, InspectionAddress), InspectionFolder.Failure> in

@@ -9,20 +9,21 @@ import Glibc
 import LocalSockets
 import SerialExecutors
 
-/// Makes one client visible to watchers of the same user, and lets them control the client if they ask to.
+/// Makes one client visible to watchers: programs of the same user, such as `hearth attach`. Watchers that request
+/// control can also control the client.
 ///
 /// This actor has its own queue, so it builds and sends events concurrently with the engine. The engine only puts
 /// snapshots into a bounded queue (`InspectedEvents`), and only while a watcher is connected. The client never waits
-/// for a watcher. Snapshots that a watcher does not read in time, or that would exceed the processor time
-/// (`InspectionBudget`), are only counted, and the watcher receives the count.
+/// for a watcher. If a watcher does not read a snapshot in time, or if the snapshot would exceed the budget of
+/// processor time (`InspectionBudget`), it is only counted. The watcher receives the count.
 package actor Inspection {
   /// The folder, greeting and faults for the inspection of a client.
   package struct Plan: Sendable {
     package var folder: InspectionFolder
     package var greeting: InspectionGreeting
-    /// The faults between the client and its backend.
+    /// Injects faults between the client and its backend.
     package var faults: FaultInjector
-    /// The value of `restingShare` for the `InspectionBudget`.
+    /// The `restingShare` of the `InspectionBudget`.
     package var restingShare: Int? = InspectionBudget.usualRestingShare
 
     package init(folder: InspectionFolder, greeting: InspectionGreeting, faults: FaultInjector) {
@@ -61,14 +62,15 @@ package actor Inspection {
   private static let pace = DispatchTimeInterval.milliseconds(50)
   private static let slowPace = DispatchTimeInterval.milliseconds(500)
   private static let mostWatchers = 16
-  /// The limits of one reported snapshot: the number of changes, and the size of the changed documents in bytes.
+  /// The limits of one reported snapshot: the maximum number of changes, and the maximum total size of the changed
+  /// documents in bytes.
   static let mostChanges = 20
   static let mostBytes = 64 << 10
   private static let queueEnds = 100
   private static let keptForSnapshots = Duration.milliseconds(10)
 
   /// Reserves the socket for watchers, which can connect after `start`.
-  /// - Throws: a description, in one line, of why the client cannot be watched.
+  /// - Throws: a one-line description of why the client cannot be watched.
   package init(
     _ client: any InspectedClient, as greeting: InspectionGreeting, in folder: InspectionFolder,
     restingShare: Int? = InspectionBudget.usualRestingShare
@@ -217,7 +219,7 @@ package actor Inspection {
     if watchers[id]?.isEmpty == true, watchers[id]?.isBehind == true { waitForTime() }
   }
 
-  /// Closes a watcher's connection, and undoes the watcher's faults and its network setting.
+  /// Closes a watcher's connection, and undoes the faults and the network setting that the watcher requested.
   private func drop(_ id: Int) {
     guard var watcher = watchers.removeValue(forKey: id) else { return }
     watcher.end()
@@ -277,7 +279,7 @@ package actor Inspection {
     }
   }
 
-  /// Schedules a report of the missed counts. The report is sent when the budget allows it.
+  /// Schedules a report of the number of missed snapshots. The report is sent when the budget allows it.
   private func waitForTime() {
     if isWaitingForTime { return }
     isWaitingForTime = true
@@ -381,6 +383,6 @@ package actor Inspection {
     if watchers[id]?.send(InspectionLine.bytes(value)) == false { leave(id) }
   }
 
-  /// Schedules a call of `drop` for a watcher, which runs after the current step.
+  /// Schedules a call of `drop` for a watcher after the current step.
   private func leave(_ id: Int) { executor.queue.async { self.assumeIsolated { $0.drop(id) } } }
 }

@@ -4,12 +4,12 @@ import Dispatch
 import FirestoreClientState
 import Glibc
 
-/// The connection of one watcher. Only `Inspection` uses it.
+/// The connection of one watcher, such as `hearth attach`. Only `Inspection` uses it.
 struct Watcher {
-  /// The maximum number of bytes in the output queue of a watcher that does not read.
+  /// The maximum number of bytes in the output queue of a watcher that is not reading.
   static let mostWaiting = 1 << 20
-  /// The maximum number of concurrent requests. It is high because a dashboard counts every collection at the root at
-  /// the same time.
+  /// The maximum number of concurrent requests. It is high because a dashboard counts all root collections at the same
+  /// time.
   static let mostRequests = 1_000
 
   private let descriptor: CInt
@@ -37,7 +37,7 @@ struct Watcher {
   /// - Parameters:
   ///   - descriptor: the nonblocking connection. It is closed together with the watcher.
   ///   - readable: called on the queue when the connection has data to read.
-  ///   - writable: called on the queue when, after a partial write, more can be sent.
+  ///   - writable: called on the queue when more can be sent after a partial write.
   init(
     _ descriptor: CInt, on queue: DispatchQueue, readable: @escaping @Sendable () -> Void,
     writable: @escaping @Sendable () -> Void
@@ -54,11 +54,11 @@ struct Watcher {
     reading.activate()
   }
 
-  /// Whether the output queue has room for more events.
+  /// Whether the output queue can accept more events.
   var hasRoom: Bool { waiting.count - sent < Self.mostWaiting }
   var isEmpty: Bool { waiting.isEmpty }
 
-  /// Counts an event for which the output queue had no room.
+  /// Counts an event that did not fit into the output queue.
   mutating func miss(_ event: ClientEvent) {
     isBehind = true
     switch event {
@@ -147,19 +147,19 @@ struct StatusOmissions {
   }
 }
 
-/// The processor time that a program may spend on reporting to watchers: 1 % of the program's own time, or 5 ms per
-/// second if the program is idle. Events that would exceed this time are not sent.
+/// The processor time that a program may spend on sending events to watchers: 1 % of the program's own time, or 5 ms
+/// per second, whichever is more. Events that would need more are not sent.
 package struct InspectionBudget {
   private static let share = 100
-  /// The maximum credit. It is enough for the first events, and for the reply to one keystroke.
+  /// The maximum credit. It suffices for the first events, and for the reply to one keystroke.
   private static let mostSaved = Duration.milliseconds(40)
-  /// The maximum debt. It is small, so that events resume soon after a large event.
+  /// The maximum debt. It is small, so that sending resumes soon after a large event.
   private static let mostOwed = Duration.milliseconds(20)
 
-  /// The default resting share: 1/200 of real time is always available.
+  /// The default resting share: 1/200 of elapsed time (5 ms per second) is always available.
   package static let usualRestingShare = 200
 
-  /// The divisor that determines the share of real time that is always available; `nil` if the budget is unlimited.
+  /// The divisor for the share of elapsed time that is always available; `nil` if the budget is unlimited.
   private let restingShare: Int?
   private var lastProcess: Duration
   private var lastTime: Duration
@@ -172,7 +172,7 @@ package struct InspectionBudget {
     lastTime = Self.time(CLOCK_MONOTONIC)
   }
 
-  /// Whether more than the given reserved time can be spent now.
+  /// Whether more than the reserved time `kept` can be spent now.
   mutating func hasTime(beyond kept: Duration = .zero) -> Bool {
     guard let restingShare else { return true }
     let (process, time) = (Self.time(CLOCK_PROCESS_CPUTIME_ID), Self.time(CLOCK_MONOTONIC))
@@ -190,7 +190,7 @@ package struct InspectionBudget {
     return try body()
   }
 
-  /// Charges processor time to the budget that was spent outside of `pay`.
+  /// Charges processor time that was spent outside of `pay` to the budget.
   mutating func charge(_ cost: Duration) { saved -= cost }
 
   private static func time(_ clock: clockid_t) -> Duration {

@@ -6,11 +6,11 @@ import FirestoreProtocol
 ///
 /// If a field name or value is invalid, `Pipeline.execute()` reports the error.
 public protocol Expression: Sendable {
-  /// The expression in the form that the backend requires.
+  /// The expression in the form that the backend expects.
   var term: ExpressionTerm { get }
 }
 
-/// The form of an expression that the backend requires, or the error that prevents it.
+/// An expression in the form that the backend expects, or the error that makes it invalid.
 public struct ExpressionTerm: Sendable {
   let message: Result<ExpressionMessage, FirestoreError>
 
@@ -18,8 +18,8 @@ public struct ExpressionTerm: Sendable {
 
   init(_ body: () throws(FirestoreError) -> ExpressionMessage) { message = Result(catching: body) }
 
-  /// Creates the term for a value: an expression is used unchanged, and any other value becomes a constant. Arrays and
-  /// maps may contain expressions.
+  /// Creates the term for a value. An expression is used unchanged; any other value becomes a constant. Arrays and maps
+  /// may contain expressions.
   init(_ value: Any) {
     if let expression = value as? any Expression {
       self = expression.term
@@ -71,12 +71,12 @@ public struct Field: Expression, Selectable {
   /// The name of the document. Its value is a `DocumentReference`.
   public static var documentID: Field { Field(FieldPath.documentID()) }
 
-  /// The expression in the form that the backend requires.
+  /// The expression in the form that the backend expects.
   public var term: ExpressionTerm {
     ExpressionTerm { () throws(FirestoreError) in .field(try path()) }
   }
 
-  /// The field, selected under its own name.
+  /// Selects the field under its own name.
   public var selection: Selection { Selection { () throws(FirestoreError) in (try path(), .field(try path())) } }
 
   func path() throws(FirestoreError) -> String { try name.get().modelPath().canonicalText }
@@ -84,7 +84,7 @@ public struct Field: Expression, Selectable {
 
 /// A value that is the same for every document.
 public struct Constant: Expression {
-  /// The expression in the form that the backend requires.
+  /// The expression in the form that the backend expects.
   public let term: ExpressionTerm
 
   /// Creates a constant.
@@ -97,7 +97,7 @@ public struct Constant: Expression {
 /// A function of other expressions, identified by the name that the backend uses. You can also use functions for which
 /// this module has no method.
 public struct FunctionExpression: Expression {
-  /// The expression in the form that the backend requires.
+  /// The expression in the form that the backend expects.
   public let term: ExpressionTerm
 
   /// Creates a function call by the function's name.
@@ -107,9 +107,9 @@ public struct FunctionExpression: Expression {
   public init(functionName: String, args: [Any]) { term = ExpressionTerm(function: functionName, args) }
 }
 
-/// A condition: an expression whose value is true, false or neither.
+/// A condition: an expression whose value is true, false, or neither (for example null).
 public struct BooleanExpression: Expression {
-  /// The expression in the form that the backend requires.
+  /// The expression in the form that the backend expects.
   public let term: ExpressionTerm
 
   /// Creates a condition by the name of its function.
@@ -141,7 +141,7 @@ public struct BooleanExpression: Expression {
     BooleanExpression(functionName: "xor", args: [left, right])
   }
 
-  /// Tests whether the condition is false.
+  /// Negates the condition.
   public static prefix func ! (condition: BooleanExpression) -> BooleanExpression {
     BooleanExpression(functionName: "not", args: [condition])
   }
@@ -155,7 +155,7 @@ public struct Variable: Expression {
   /// - Parameter name: the name that the variable has in `Pipeline.define(_:)`.
   public init(_ name: String) { self.name = name }
 
-  /// The expression in the form that the backend requires.
+  /// The expression in the form that the backend expects.
   public var term: ExpressionTerm { ExpressionTerm(.variable(name)) }
 }
 
@@ -175,21 +175,21 @@ extension Expression {
   /// Tests whether the values are equal. The integer 1 and the double 1.0 are equal. An absent value is not equal to
   /// any value.
   public func equal(_ other: Any) -> BooleanExpression { condition("equal", other) }
-  /// Tests whether `equal(_:)` is false.
+  /// The negation of `equal(_:)`.
   public func notEqual(_ other: Any) -> BooleanExpression { condition("not_equal", other) }
-  /// Tests whether this value is greater than the other one. Only values of the same type are compared.
+  /// Tests whether this value is greater than the other one. False if the values have different types.
   public func greaterThan(_ other: Any) -> BooleanExpression { condition("greater_than", other) }
-  /// Tests whether this value is greater than or equal to the other one. Only values of the same type are compared.
+  /// Tests whether this value is greater than or equal to the other one. False if the values have different types.
   public func greaterThanOrEqual(_ other: Any) -> BooleanExpression { condition("greater_than_or_equal", other) }
-  /// Tests whether this value is less than the other one. Only values of the same type are compared.
+  /// Tests whether this value is less than the other one. False if the values have different types.
   public func lessThan(_ other: Any) -> BooleanExpression { condition("less_than", other) }
-  /// Tests whether this value is less than or equal to the other one. Only values of the same type are compared.
+  /// Tests whether this value is less than or equal to the other one. False if the values have different types.
   public func lessThanOrEqual(_ other: Any) -> BooleanExpression { condition("less_than_or_equal", other) }
   /// Tests whether the value equals at least one of the given values.
   public func equalAny(_ others: [Any]) -> BooleanExpression { condition("equal_any", others) }
   /// Tests whether the value equals none of the given values.
   public func notEqualAny(_ others: [Any]) -> BooleanExpression { condition("not_equal_any", others) }
-  /// Tests whether the expression has a value, including null.
+  /// Tests whether the expression has a value. Null counts as a value.
   public func exists() -> BooleanExpression { condition("exists") }
   /// Tests whether the expression has no value.
   public func isAbsent() -> BooleanExpression { condition("is_absent") }
@@ -262,7 +262,7 @@ extension Expression {
   public func arrayConcat(_ others: [Any]) -> FunctionExpression {
     FunctionExpression(functionName: "array_concat", args: [self] + others)
   }
-  /// The value that the map has for this key.
+  /// The map's value for this key.
   public func mapGet(_ name: String) -> FunctionExpression { function("map_get", name) }
   /// The Euclidean distance between two vectors of the same length.
   public func euclideanDistance(_ other: Any) -> FunctionExpression { function("euclidean_distance", other) }
@@ -275,7 +275,7 @@ extension Expression {
 
   /// The last segment of a document's name.
   public func documentId() -> FunctionExpression { function("document_id") }
-  /// The time plus an amount, given in a unit of time.
+  /// The time plus an amount in the given unit.
   /// - Parameter unit: `microsecond`, `millisecond`, `second`, `minute`, `hour` or `day`.
   public func timestampAdd(amount: Any, unit: String) -> FunctionExpression { function("timestamp_add", unit, amount) }
   /// The time truncated to a unit of time, in UTC.

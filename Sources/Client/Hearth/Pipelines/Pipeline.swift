@@ -7,7 +7,7 @@ extension Firestore {
   /// Begins a pipeline: a sequence of stages that the backend executes. Each stage processes the results of the
   /// previous stage.
   ///
-  /// The backend executes a pipeline on its own documents, so pending local writes have no effect.
+  /// The backend executes the pipeline on the documents that it stores, so pending local writes have no effect.
   public func pipeline() -> PipelineSource { PipelineSource(firestore: self) }
 }
 
@@ -43,7 +43,7 @@ public struct PipelineSource: Sendable {
   /// The existing documents among the given ones.
   public func documents(_ paths: [String]) -> Pipeline { documents(paths.map { firestore.document($0) }) }
 
-  /// Documents that exist only in the pipeline and have the given fields. Values may be expressions.
+  /// Documents with the given fields that exist only in the pipeline. Values may be expressions.
   public func literals(_ documents: [[String: Any]]) -> Pipeline {
     let terms = documents.map { fields in
       fields.sorted { $0.key < $1.key }.map { (name: $0.key, term: ExpressionTerm($0.value)) }
@@ -74,7 +74,7 @@ public struct Pipeline: Sendable {
   let firestore: Firestore
   let stages: [Result<PipelineMessage.Stage, FirestoreError>]
 
-  /// Sends the pipeline to the backend, and waits for all results.
+  /// Executes the pipeline on the backend, and returns all results.
   /// - Throws: `unavailable` while offline; `invalidArgument` if a stage contains an error; `unimplemented` if the
   ///   server does not support pipelines.
   public func execute() async throws -> PipelineSnapshot {
@@ -115,7 +115,7 @@ public struct Pipeline: Sendable {
     appending("select") { () throws(FirestoreError) in [try Self.map(selections)] }
   }
 
-  /// Sets fields, and keeps all others.
+  /// Sets fields, and keeps all other fields.
   public func addFields(_ fields: [any Selectable]) -> Pipeline {
     appending("add_fields") { () throws(FirestoreError) in [try Self.map(fields)] }
   }
@@ -130,7 +130,7 @@ public struct Pipeline: Sendable {
   /// Removes fields.
   public func removeFields(_ fields: [String]) -> Pipeline { removeFields(fields.map { Field($0) }) }
 
-  /// Sorts documents by the first ordering, and documents with equal values by the next ordering.
+  /// Sorts documents by the first ordering. Documents with equal values are sorted by the next ordering.
   public func sort(_ orderings: [Ordering]) -> Pipeline {
     appending("sort") { () throws(FirestoreError) in
       var terms: [ExpressionMessage] = []
@@ -152,7 +152,7 @@ public struct Pipeline: Sendable {
     }
   }
 
-  /// Creates one document for each distinct combination of values, which has no other fields.
+  /// Creates one document for each distinct combination of values. The documents have no other fields.
   public func distinct(_ groups: [any Selectable]) -> Pipeline {
     appending("distinct") { () throws(FirestoreError) in [try Self.map(groups)] }
   }
@@ -201,8 +201,8 @@ public struct Pipeline: Sendable {
     appending("let") { () throws(FirestoreError) in [try Self.map(variables)] }
   }
 
-  /// Appends a stage by the name that the backend uses for it. You can also use stages for which this module has no
-  /// method.
+  /// Appends a stage, identified by the name that the backend uses for it. You can also use stages for which this
+  /// module has no method.
   /// - Parameter params: the stage's parameters: expressions, or values, which become constants.
   public func rawStage(name: String, params: [Any], options: [String: Any] = [:]) -> Pipeline {
     appending(

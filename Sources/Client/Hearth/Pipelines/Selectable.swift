@@ -8,7 +8,7 @@ public protocol Selectable: Sendable {
   var selection: Selection { get }
 }
 
-/// A name and its expression, or the error that prevents them.
+/// A name and its expression, or the error that makes them invalid.
 public struct Selection: Sendable {
   let entry: Result<ExpressionMessage.Entry, FirestoreError>
 
@@ -21,7 +21,7 @@ public struct Selection: Sendable {
 }
 
 extension String: Selectable {
-  /// Selects the field with this name, under the same name.
+  /// Selects the field that the string names, under the same name.
   public var selection: Selection { Field(self).selection }
 }
 
@@ -47,7 +47,7 @@ public struct AggregateFunction: Sendable {
   ///   - args: the arguments: expressions, or values, which become constants.
   public init(functionName: String, args: [Any]) { term = ExpressionTerm(function: functionName, args) }
 
-  /// Gives the aggregate a name.
+  /// Names the aggregate.
   public func `as`(_ name: String) -> AliasedAggregate {
     AliasedAggregate(
       selection: Selection { () throws(FirestoreError) in
@@ -76,7 +76,7 @@ public struct Ordering: Sendable {
 }
 
 extension Expression {
-  /// Gives the expression a name. Dots in the name create nested maps.
+  /// Names the expression. Dots in the name create nested maps.
   public func `as`(_ name: String) -> AliasedExpression { AliasedExpression(self, name) }
 
   /// Orders from the smallest to the largest value. Documents without a value come first.

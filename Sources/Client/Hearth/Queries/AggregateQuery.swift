@@ -5,9 +5,9 @@ import FirestoreSync
 public import Foundation
 import Synchronization
 
-/// The source of the documents that an aggregation uses.
+/// The source of the documents to aggregate.
 public enum AggregateSource: Hashable, Sendable {
-  /// The backend's own documents, without pending local writes. Needs the network.
+  /// The documents on the backend, without pending local writes. Needs the network.
   case server
   /// The matching documents in the cache, including local writes. They may be incomplete.
   case cache
@@ -58,8 +58,8 @@ public struct AggregateQuery: Sendable {
     }
   }
 
-  /// The aggregations to request. Their aliases are numbers, because field names may be too long. Duplicates are
-  /// computed only once.
+  /// The aggregations to request. Their aliases are numbers, because field names can be too long for aliases.
+  /// Duplicates are computed only once.
   func aggregations() throws(FirestoreError) -> [Aggregation] {
     let distinct = distinctFields
     guard (1...Aggregation.maximumCount).contains(distinct.count) else {
@@ -137,7 +137,8 @@ extension AggregateQuery {
     }
   }
 
-  /// A sequence of the aggregates now and after each change. A slow consumer receives the newest ones.
+  /// A sequence of aggregates: the current ones and the new ones after each change. A slow consumer receives only the
+  /// newest.
   public func snapshots(
     options: SnapshotListenOptions = SnapshotListenOptions()
   ) -> AsyncThrowingStream<AggregateQuerySnapshot, any Error> {
@@ -163,14 +164,14 @@ extension AggregateQuery {
   }
 }
 
-/// Detects whether a listener's aggregates have changed.
+/// Detects whether a listener's aggregates changed.
 private final class FigureChanges: Sendable {
   private let includeMetadataChanges: Bool
   private let last = Mutex<AggregateQuerySnapshot?>(nil)
 
   init(_ options: SnapshotListenOptions) { includeMetadataChanges = options.includeMetadataChanges }
 
-  /// Whether the aggregates differ from the last ones. Stores the aggregates for the next comparison.
+  /// Whether the aggregates differ from those of the previous call. Stores them for the next call.
   func contain(_ figures: AggregateQuerySnapshot) -> Bool {
     last.withLock { last in
       defer { last = figures }
@@ -194,10 +195,10 @@ public struct AggregateField: Hashable, Sendable {
   public static func count() -> AggregateField { AggregateField(kind: .count) }
 
   /// The sum of the field's numbers; 0 if there are none. The sum is an integer, unless one of the numbers is a double
-  /// or the sum exceeds 64 bits. Documents without the field do not count.
+  /// or the sum exceeds 64 bits. Documents without the field are ignored.
   public static func sum(_ field: some FieldName) -> AggregateField { AggregateField(kind: .sum(field.fieldPath)) }
 
-  /// The mean of the field's numbers as a double; `NSNull` if there are none. Documents without the field do not count.
+  /// The mean of the field's numbers as a double; `NSNull` if there are none. Documents without the field are ignored.
   public static func average(_ field: some FieldName) -> AggregateField {
     AggregateField(kind: .average(field.fieldPath))
   }
@@ -227,7 +228,7 @@ public struct AggregateField: Hashable, Sendable {
 public struct AggregateQuerySnapshot: Sendable {
   /// The query that returned the aggregates.
   public let query: AggregateQuery
-  /// The source of the aggregates: the backend or the cache. For the cache, also whether the aggregates include pending
+  /// The origin of the aggregates: the backend or the cache. For the cache, it also states whether they include pending
   /// writes.
   public let metadata: SnapshotMetadata
   private let figures: [AggregateField: Value]

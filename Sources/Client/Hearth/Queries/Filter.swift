@@ -39,19 +39,19 @@ public struct Filter: Hashable, Sendable {
   public static func whereField(_ field: some FieldName, isNotEqualTo value: Any) -> Filter {
     Filter(field, .notEqual, value)
   }
-  /// A filter for a field that is less than the value and of the same type.
+  /// A filter for a field that has the value's type and is less than the value.
   public static func whereField(_ field: some FieldName, isLessThan value: Any) -> Filter {
     Filter(field, .lessThan, value)
   }
-  /// A filter for a field that is less than or equal to the value and of the same type.
+  /// A filter for a field that has the value's type and is less than or equal to the value.
   public static func whereField(_ field: some FieldName, isLessThanOrEqualTo value: Any) -> Filter {
     Filter(field, .lessThanOrEqual, value)
   }
-  /// A filter for a field that is greater than the value and of the same type.
+  /// A filter for a field that has the value's type and is greater than the value.
   public static func whereField(_ field: some FieldName, isGreaterThan value: Any) -> Filter {
     Filter(field, .greaterThan, value)
   }
-  /// A filter for a field that is greater than or equal to the value and of the same type.
+  /// A filter for a field that has the value's type and is greater than or equal to the value.
   public static func whereField(_ field: some FieldName, isGreaterThanOrEqualTo value: Any) -> Filter {
     Filter(field, .greaterThanOrEqual, value)
   }
@@ -74,7 +74,7 @@ public struct Filter: Hashable, Sendable {
 }
 
 extension Filter.Node {
-  /// The filter as a particular query needs it, with document ids converted to references.
+  /// The filter as a given query needs it, with document ids converted to references.
   func resolved(
     for query: FirestoreQuery.Query, in firestore: Firestore
   ) throws(FirestoreError) -> FirestoreQuery.Filter {

@@ -8,10 +8,10 @@ public import Foundation
 extension Firestore {
   /// Sets the local indexes from JSON in the format of `firestore.indexes.json`.
   ///
-  /// The new indexes replace the previous ones. An index that is also in the new list keeps its entries; the other ones
-  /// are dropped. Cached documents are indexed in the background, and after that, queries use the new indexes. Query
-  /// results are the same with and without indexes. Indexes are stored with the cache, in memory or on disk. Unknown
-  /// members are logged as warnings and have no effect.
+  /// The new list replaces the previous one. Indexes that are in both lists keep their entries; indexes that are only
+  /// in the previous list are dropped. New indexes are built in the background, and queries use them when they are
+  /// complete. Query results are the same with and without indexes. Indexes are stored with the cache, in memory or on
+  /// disk. Unknown JSON members are ignored with a warning in the log.
   /// - Parameter completion: called with `nil`, or with `invalidArgument` and the line and column of the error in the
   ///   JSON.
   public func setIndexConfiguration(_ json: String, completion: (@Sendable ((any Error)?) -> Void)? = nil) {
@@ -51,17 +51,17 @@ extension Firestore {
     try await ask { engine throws(RPCStatus) in try await engine.setIndexes(definitions) }
   }
 
-  /// The local indexes, including automatic ones, and the progress of each.
+  /// The local indexes, including automatic ones, and how far each has been built.
   public func localIndexes() async throws -> [LocalIndex] {
     try await ask { engine throws(RPCStatus) in try await engine.indexes().map { LocalIndex($0) } }
   }
 
-  /// The local indexes, now and after each change, including each step of building an index. A slow consumer receives
-  /// the newest state. The sequence ends with the client, or immediately if the client cannot be used.
+  /// The local indexes, now and after each change, including the progress of building an index. A slow consumer
+  /// receives the newest state. The sequence ends with the client, or immediately if the client cannot be used.
   public var localIndexUpdates: StatusUpdates<[LocalIndex]> { statusUpdates { $0.indexes.map(LocalIndex.init) } }
 
-  /// Creates and drops indexes of the persistent cache. As in the SDK, this is `nil` with a memory cache, even if the
-  /// memory cache only replaces an unusable durable cache.
+  /// Creates and drops indexes of the persistent cache. As in the SDK, this is `nil` with a memory cache. This includes
+  /// a memory cache that replaces an unusable durable cache.
   public var persistentCacheIndexManager: PersistentCacheIndexManager? {
     settings.isPersistenceEnabled ? PersistentCacheIndexManager(firestore: self) : nil
   }
@@ -75,10 +75,10 @@ public struct LocalIndex: Hashable, Sendable {
   public let isAutomatic: Bool
   /// Whether the index is complete, so that queries use it.
   public let isReady: Bool
-  /// While the index is being built, the number of cached documents that it already contains. 0 when the index is
+  /// The number of cached documents that have been added to the index while it is being built. 0 when the index is
   /// ready.
   public let documentsIndexed: Int
-  /// While the index is being built, the number of cached documents that it must contain. 0 when the index is ready.
+  /// The number of cached documents to add to the index while it is being built. 0 when the index is ready.
   public let documentsTotal: Int
 
   init(_ state: IndexState) {
@@ -126,8 +126,8 @@ public final class PersistentCacheIndexManager: Sendable {
 
   init(firestore: Firestore) { self.firestore = firestore }
 
-  /// Enables automatic indexes: a query that reads many cached documents for few results creates an index for later
-  /// runs. They are disabled by default. The indexes remain after a restart, but the setting does not.
+  /// Enables automatic indexes: if a query reads many cached documents for few results, the client creates an index for
+  /// it. Disabled by default. The indexes persist after a restart, but this setting does not.
   public func enableIndexAutoCreation() { setAutoCreation(true) }
 
   /// Stops creating indexes automatically. Existing automatic indexes remain in use.
@@ -141,11 +141,11 @@ public final class PersistentCacheIndexManager: Sendable {
 
 /// The definition of a local index, which corresponds to one entry of `firestore.indexes.json`.
 ///
-/// A query uses the whole index if it meets three conditions. It fixes the leading fields with `==`, `in` or
-/// `array-contains`; it bounds or orders the next field; and its further orderings are the remaining fields. Other
-/// queries use as much of the index as they can.
+/// A query uses the whole index if three conditions are met. It compares the leading fields with `==`, `in` or
+/// `array-contains`. It filters the next field by a range, or orders by it. It then orders by the remaining fields.
+/// Other queries use as many of the leading fields as they can.
 public struct IndexDefinition: Hashable, Sendable {
-  /// The kind of queries for which an index is intended. In the cache, every index serves both kinds.
+  /// The kind of queries for which an index is intended. In the cache, queries of both kinds can use every index.
   public enum QueryScope: String, Hashable, Sendable, CaseIterable {
     /// Queries of a single collection.
     case collection = "COLLECTION"
@@ -172,7 +172,7 @@ public struct IndexDefinition: Hashable, Sendable {
   }
 }
 
-/// One field of an index. The field is either ordered, or an array that is searched for elements.
+/// One field of an index. The field is either ordered, or an array whose elements can be searched.
 public struct IndexField: Hashable, Sendable {
   /// The order of an index's entries.
   public enum Order: String, Hashable, Sendable, CaseIterable {
@@ -202,7 +202,7 @@ public struct IndexField: Hashable, Sendable {
     arrayConfig = nil
   }
 
-  /// Creates an array field of an index, whose elements are searched.
+  /// Creates an array field of an index, whose elements can be searched.
   public init(fieldPath: String, arrayConfig: ArrayConfig) {
     self.fieldPath = fieldPath
     order = nil

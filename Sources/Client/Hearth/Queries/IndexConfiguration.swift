@@ -4,18 +4,18 @@ import FirestoreJSON
 import FirestoreLocal
 import FirestoreModel
 
-/// The index definitions of a project, as Google's tools write and read them (`firestore.indexes.json`).
+/// The index definitions of a project, in the file format of Google's tools (`firestore.indexes.json`).
 ///
 /// The file may contain comments, as `firebase init` writes them, and the members of the format before 2019
 /// (`collectionId`, `mode`). The output of `gcloud firestore indexes composite list --format=json` is also accepted. An
-/// unknown member does not make the file invalid. Only this member, or the index that depends on it, is skipped with a
+/// unknown member does not make the file invalid. Hearth skips only the member, or the index that depends on it, with a
 /// warning.
 package struct IndexConfiguration: Sendable {
-  /// The indexes for a cache. A field override results in indexes of that single field.
+  /// The indexes for a cache. A field override becomes separate indexes on that field.
   package private(set) var fieldIndexes: [FieldIndex] = []
-  /// The indexes for a server, with their scopes. Includes indexes that only servers use.
+  /// The indexes for a server, with their scopes. Includes indexes that only servers can use.
   package private(set) var composites: [CompositeIndex] = []
-  /// The warnings about parts that have no effect, each with line and column.
+  /// The warnings about ignored parts of the file, each with line and column.
   package private(set) var warnings: [String] = []
 
   /// Reads the definitions.
@@ -136,7 +136,7 @@ package struct IndexConfiguration: Sendable {
   }
 
   /// Whether an index covers all collections with its collection id.
-  /// - Returns: `nil`, after a warning, if the index serves no query here.
+  /// - Returns: `nil` if no query here can use the index; adds a warning in this case.
   private mutating func isGroup(_ index: JSONSyntax, _ place: String) throws(JSONError) -> Bool? {
     if let interface = index.member("apiScope"), interface.text != "ANY_API" {
       warn(interface, "\(place) is skipped: it is for another API (\(interface.lineText)).")
@@ -152,8 +152,8 @@ package struct IndexConfiguration: Sendable {
   }
 
   /// The kind of a field: an order or an array configuration, but not both.
-  /// - Returns: `nil` for a vector, because only servers search vectors. Also `nil`, after a warning, for an unknown
-  ///   kind.
+  /// - Returns: `nil` for a vector, because only servers search vectors. Also `nil` for an unknown kind, after adding a
+  ///   warning.
   private mutating func kind(
     of field: JSONSyntax, _ place: String, _ known: [String]
   ) throws(JSONError) -> FieldIndex.Kind? {
@@ -250,7 +250,7 @@ extension JSONSyntax {
     return member
   }
 
-  /// The members of an object whose names are not in the list.
+  /// The members of an object, except those with the given names.
   fileprivate func members(except names: [String]) -> [Member] {
     guard case .object(let members) = kind else { return [] }
     return members.filter { member in !names.contains { $0.utf8.elementsEqual(member.name.utf8) } }

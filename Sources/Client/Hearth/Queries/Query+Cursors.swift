@@ -3,13 +3,13 @@ import FirestoreModel
 import FirestoreQuery
 
 extension Query {
-  /// Begins with the first document at or after these values of the `order(by:)` fields.
+  /// Begins at the first document whose `order(by:)` fields are equal to these values or come after them.
   public func start(at values: [Any]) -> any Query { from(values, isInclusive: true) }
-  /// Begins with the first document after these values.
+  /// Begins at the first document whose `order(by:)` fields come after these values.
   public func start(after values: [Any]) -> any Query { from(values, isInclusive: false) }
-  /// Ends with the last document before these values.
+  /// Ends at the last document whose `order(by:)` fields come before these values.
   public func end(before values: [Any]) -> any Query { to(values, isInclusive: false) }
-  /// Ends with the last document at or before these values.
+  /// Ends at the last document whose `order(by:)` fields are equal to these values or come before them.
   public func end(at values: [Any]) -> any Query { to(values, isInclusive: true) }
 
   /// Begins with a document. The document must have every field by which the query is ordered.
@@ -67,8 +67,8 @@ private enum CursorValues {
     return encoded
   }
 
-  /// The cursor values of a document. Makes the query's implied orderings explicit, including the document id, so that
-  /// each value of the cursor has an ordering.
+  /// Creates a cursor from a document. Adds the query's implied orderings, including the document id, so that each
+  /// value of the cursor has an ordering.
   static func of(
     _ snapshot: any DocumentSnapshot, for query: inout FirestoreQuery.Query, in firestore: Firestore
   ) throws(FirestoreError) -> [Value] {

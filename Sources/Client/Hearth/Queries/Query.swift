@@ -7,8 +7,8 @@ import FirestoreSync
 /// A query for documents, which you can read or listen to. It selects a collection or collection group, optionally
 /// filtered, ordered and limited.
 ///
-/// `Query` is a protocol here, but a class in the official SDK. As a protocol, it allows a collection to be a query,
-/// with both being `Sendable` values. You can create an invalid query, but every call that uses it fails with
+/// `Query` is a protocol here, but a class in the official SDK. Because it is a protocol, `CollectionReference` can be
+/// both a query and a `Sendable` value. You can create an invalid query, but every call that uses it fails with
 /// `invalidArgument` and the reason.
 public protocol Query: Sendable {
   /// The query as a `Hashable` value, for use in a `Set` or as a dictionary key.
@@ -50,7 +50,7 @@ extension Query {
   /// The database that the query reads.
   public var firestore: Firestore { definition.firestore }
 
-  /// The query with a change applied, or the error in the query or in the change.
+  /// The query after a change, or the error in the query or in the change.
   func refined(
     _ change: (inout FirestoreQuery.Query) throws(FirestoreError) -> Void
   ) -> any Query {
@@ -64,7 +64,7 @@ extension Query {
     return QueryDefinition(firestore: firestore, query: result)
   }
 
-  /// Validates the whole query and converts it to the core's type.
+  /// Validates the whole query and converts it to the internal query type.
   package func validated() throws(FirestoreError) -> FirestoreQuery.Query {
     let query = try definition.query.get()
     do {
@@ -97,19 +97,19 @@ extension Query {
   public func whereField(_ field: some FieldName, isNotEqualTo value: Any) -> any Query {
     whereFilter(.whereField(field, isNotEqualTo: value))
   }
-  /// Keeps only documents whose field is less than the value and of the same type.
+  /// Keeps only documents whose field has the value's type and is less than the value.
   public func whereField(_ field: some FieldName, isLessThan value: Any) -> any Query {
     whereFilter(.whereField(field, isLessThan: value))
   }
-  /// Keeps only documents whose field is less than or equal to the value and of the same type.
+  /// Keeps only documents whose field has the value's type and is less than or equal to the value.
   public func whereField(_ field: some FieldName, isLessThanOrEqualTo value: Any) -> any Query {
     whereFilter(.whereField(field, isLessThanOrEqualTo: value))
   }
-  /// Keeps only documents whose field is greater than the value and of the same type.
+  /// Keeps only documents whose field has the value's type and is greater than the value.
   public func whereField(_ field: some FieldName, isGreaterThan value: Any) -> any Query {
     whereFilter(.whereField(field, isGreaterThan: value))
   }
-  /// Keeps only documents whose field is greater than or equal to the value and of the same type.
+  /// Keeps only documents whose field has the value's type and is greater than or equal to the value.
   public func whereField(_ field: some FieldName, isGreaterThanOrEqualTo value: Any) -> any Query {
     whereFilter(.whereField(field, isGreaterThanOrEqualTo: value))
   }
@@ -171,8 +171,8 @@ extension Query {
 extension Query {
   /// Reads the query's result once.
   ///
-  /// While offline, the sources `default` and `cache` return the cached documents, possibly none, and set
-  /// `metadata.isFromCache`. The source `server` throws `unavailable`.
+  /// While offline, the sources `default` and `cache` return the cached documents, even if no document is cached, and
+  /// set `metadata.isFromCache`. The source `server` throws `unavailable`.
   public func getDocuments(source: FirestoreSource = .default) async throws -> QuerySnapshot {
     try await read(source)
   }

@@ -9,10 +9,10 @@ public struct QueryExplanation: Hashable, Sendable, CustomStringConvertible {
   public enum Plan: String, Hashable, Sendable, CaseIterable {
     /// The query reads a single document.
     case document
-    /// The query started with its last result that was in sync with the server, and added the documents that have
-    /// changed since then.
+    /// The query started with its last result that was in sync with the server, and then read the documents that have
+    /// changed since.
     case syncedResult
-    /// Local indexes found the documents.
+    /// The query found its documents through local indexes.
     case index
     /// The query read all cached documents of the collection or collection group.
     case scan
@@ -26,8 +26,8 @@ public struct QueryExplanation: Hashable, Sendable, CustomStringConvertible {
 
     /// The index.
     public var index: IndexDefinition { IndexDefinition(use.index) }
-    /// The conditions that the index evaluated, such as `state == "CA"`. All other conditions were evaluated on the
-    /// documents that the index found.
+    /// The conditions that the index evaluated, such as `state == "CA"`. The query evaluated all other conditions on
+    /// the documents that the index returned.
     public var servedFilters: [String] { use.filterTexts }
     /// Whether the index returned documents in the query's order, so that reading stopped at the query's limit.
     public var servesOrder: Bool { use.servesOrder }
@@ -57,9 +57,9 @@ public struct QueryExplanation: Hashable, Sendable, CustomStringConvertible {
   public var documentsReturned: Int { explanation.documentsReturned }
   /// The number of index entries that were read to find the documents.
   public var indexEntriesRead: Int { explanation.entriesRead }
-  /// The time that the query took in the cache.
+  /// The duration of the query in the cache.
   public var duration: Duration { explanation.duration }
-  /// The missing indexes that would avoid the scan, if `plan` is `scan`. Empty if no index would help.
+  /// The indexes that would avoid the scan, if `plan` is `scan`. Empty if no index would help.
   public var suggestedIndexes: [IndexDefinition] { explanation.suggestedIndexes.map { IndexDefinition($0) } }
   /// Whether an index is still being built, and therefore not in use yet.
   public var isBuildingIndexes: Bool { explanation.isBuildingIndexes }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// A path to a field, possibly inside maps. A dot within a name is part of the name. In a string, in contrast, a dot
+/// A path to a field, which may be inside maps. A dot within a name is part of the name. In contrast, a dot in a string
 /// separates names.
 public struct FieldPath: Hashable, Sendable {
   let names: [String]
@@ -27,12 +27,12 @@ public struct FieldPath: Hashable, Sendable {
 
 /// A field name: a `FieldPath`, or a string with dots between the names of nested maps.
 public protocol FieldName: Sendable {
-  /// The path, or the error if the name is invalid.
+  /// The path, or an error if the name is invalid.
   var fieldPath: Result<FieldPath, FirestoreError> { get }
 }
 
 extension FieldPath: FieldName {
-  /// The path itself, or the error if the path has no names or an empty name.
+  /// The path itself, or an error if it has no names or an empty name.
   public var fieldPath: Result<FieldPath, FirestoreError> {
     if names.isEmpty { return .failure(.invalidArgument("A FieldPath needs at least one field name.")) }
     if names.contains(where: \.isEmpty) {
@@ -43,8 +43,8 @@ extension FieldPath: FieldName {
 }
 
 extension String: FieldName {
-  /// The path whose names are the string's parts between dots. As in the SDK, the characters `~*/[]` are rejected. For
-  /// names that contain them, use a `FieldPath`.
+  /// The path with the string's parts between dots as names. As in the SDK, the characters `~*/[]` are rejected. For
+  /// names that contain these characters, use a `FieldPath`.
   public var fieldPath: Result<FieldPath, FirestoreError> {
     if let character = first(where: { "~*/[]".contains($0) }) {
       return .failure(
@@ -60,7 +60,7 @@ extension String: FieldName {
 }
 
 extension FieldName {
-  /// The path, converted to the core's type.
+  /// The path, converted to the internal type.
   func modelPath() throws(FirestoreError) -> FirestoreModel.FieldPath {
     FirestoreModel.FieldPath(segments: try fieldPath.get().names)
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// A placeholder in a write for a value that the backend computes, or for the removal of a field.
+/// A placeholder in a write. It stands for a value that the backend computes, or for the removal of a field.
 public struct FieldValue: Hashable, Sendable {
   enum Kind: Hashable {
     case delete
@@ -15,14 +15,15 @@ public struct FieldValue: Hashable, Sendable {
 
   let kind: Kind
 
-  /// Removes the field. Allowed only in `updateData`, at the top level, and in `setData` with merging.
+  /// Removes the field. Allowed in `setData` with merging, and in `updateData` as the value of a key, but not inside a
+  /// map there.
   public static func delete() -> FieldValue { FieldValue(kind: .delete) }
 
   /// Sets the field to the time at which the backend commits the write.
   public static func serverTimestamp() -> FieldValue { FieldValue(kind: .serverTimestamp) }
 
-  /// Appends the elements that are not in the array yet. If the field is not an array, replaces it with an array of the
-  /// elements.
+  /// Appends those elements that the array does not contain yet. If the field is not an array, replaces it with an
+  /// array of the elements.
   public static func arrayUnion(_ elements: [Any]) -> FieldValue {
     FieldValue(kind: .arrayUnion(elements.map(ValueEncoder.element)))
   }
@@ -51,12 +52,12 @@ public struct FieldValue: Hashable, Sendable {
 
   /// A vector of doubles. A vector is a separate type and not an array.
   public static func vector(_ array: [Double]) -> VectorValue { VectorValue(array) }
-  /// A vector of floats, which are stored as doubles.
+  /// A vector created from floats, which are stored as doubles.
   public static func vector(_ array: [Float]) -> VectorValue { VectorValue(array) }
 }
 
 extension FieldValue {
-  /// The transform for a placeholder other than `delete()`.
+  /// The transform for the placeholder; `nil` for `delete()`.
   func transform() throws(FirestoreError) -> FieldTransform.Operation? {
     switch kind {
     case .delete: return nil
@@ -76,7 +77,7 @@ extension FieldValue {
   }
 }
 
-/// The value that a server timestamp has until the backend sets it.
+/// The value to show for a server timestamp until the backend has set it.
 public enum ServerTimestampBehavior: Hashable, Sendable {
   /// The value is `NSNull`.
   case none

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A type that is a value type here, but a class in the SDK for Apple platforms. It has two methods that the class
-/// inherits from `NSObject`: `isEqual` corresponds to `==`, and `copy` corresponds to an assignment.
+/// A type that is a value type here, but a class in the SDK for Apple platforms. In the SDK, the class inherits two
+/// methods from `NSObject`, which are defined here: `isEqual` corresponds to `==`, and `copy` to an assignment.
 public protocol FirestoreObject: Equatable {}
 
 extension FirestoreObject {
@@ -47,7 +47,7 @@ extension DocumentSnapshot {
 // Settings and options are mutable objects here as well.
 
 extension FirestoreSettings {
-  /// Whether a client behaves the same with both settings.
+  /// Whether clients with these settings behave the same.
   public func isEqual(_ object: Any?) -> Bool { object as? FirestoreSettings == self }
 
   /// A new settings object with the same values.

@@ -2,8 +2,8 @@
 import FirestoreModel
 import Foundation
 
-/// Converts Swift values to Firestore values. Rejects `FieldValue` placeholders, because `WriteData` extracts them from
-/// writes beforehand. Errors contain the field and the type, but never the value.
+/// Converts Swift values to Firestore values. Rejects `FieldValue` placeholders, because `WriteData` removes them from
+/// writes beforehand. Error messages contain the field and the type, but never the value.
 enum ValueEncoder {
   /// Encodes a filter operand or cursor value.
   static func plain(_ value: Any) throws(FirestoreError) -> Value {
@@ -15,7 +15,7 @@ enum ValueEncoder {
     Result { () throws(FirestoreError) in try self.value(value, at: [], in: .array) }
   }
 
-  /// The kind of value that contains a value.
+  /// The kind of container that a value is in.
   enum Surroundings { case map, array }
 
   /// Encodes a value.
@@ -77,7 +77,7 @@ enum ValueEncoder {
     return integer
   }
 
-  /// The value of a number whose Swift type is lost, such as a result of `JSONSerialization`. An `NSNumber` encodes
+  /// Converts a number whose Swift type is unknown, such as a result of `JSONSerialization`. An `NSNumber` encodes
   /// Booleans and `Int8` in the same way. Therefore 0 and 1 in this encoding become Booleans.
   private static func number(_ number: NSNumber) -> Value {
     switch UInt8(bitPattern: number.objCType.pointee) {
@@ -97,7 +97,7 @@ enum ValueEncoder {
     return timestamp.model
   }
 
-  /// Checks a field name. `__…__` is reserved by Firestore, and an empty name cannot be addressed.
+  /// Checks a field name. Firestore reserves names of the form `__…__`, and an empty name cannot be addressed.
   static func check(_ name: String, at path: [String]) throws(FirestoreError) {
     if name.isEmpty { throw .invalidArgument("Field names must not be empty\(place(Array(path.dropLast()))).") }
     if name.utf8.count >= 4, name.hasPrefix("__"), name.hasSuffix("__") {
@@ -111,7 +111,7 @@ enum ValueEncoder {
   }
 }
 
-/// Recognizes a `nil` inside an `Any`.
+/// Detects a `nil` inside an `Any`.
 private protocol OptionalValue {
   var isNone: Bool { get }
 }
@@ -122,7 +122,7 @@ extension Optional: OptionalValue {
 
 /// Converts Firestore values to Swift values.
 ///
-/// As on Apple platforms, numbers become `NSNumber`. So `as? Int`, `as? Int64` and `as? Double` work for both of
+/// As on Apple platforms, numbers become `NSNumber`. Therefore `as? Int`, `as? Int64` and `as? Double` work for both of
 /// Firestore's number types.
 struct ValueDecoder {
   var firestore: Firestore
@@ -162,7 +162,7 @@ struct ValueDecoder {
     }
   }
 
-  /// Converts a reference. A reference to another database keeps its path, but cannot be used in this one.
+  /// Converts a reference. A reference to another database keeps its path, but cannot be used with this database.
   private func reference(_ database: DatabaseID, _ key: DocumentKey) -> Any {
     if database == firestore.database { return DocumentReference(firestore: firestore, key: .success(key)) }
     return DocumentReference(

@@ -19,7 +19,8 @@ public struct Timestamp: Hashable, Comparable, Sendable, Codable {
   }
 
   /// Creates the time of a date.
-  /// - Parameter date: the date, which is rounded to microseconds. For current dates, `Date` itself is less precise.
+  /// - Parameter date: the date, which is rounded to microseconds. A present-day `Date` is itself less precise than a
+  ///   nanosecond.
   public init(date: Date) {
     self.init(FirestoreModel.Timestamp(date))
   }
@@ -55,7 +56,7 @@ public struct Timestamp: Hashable, Comparable, Sendable, Codable {
 }
 
 extension FirestoreModel.Timestamp {
-  /// Converts a date. The result is clamped to 64 bits of microseconds, a far larger range than `Timestamp.isInRange`
+  /// Converts a date. The result is limited to 64 bits of microseconds, which is far more than `Timestamp.isInRange`
   /// accepts.
   package init(_ date: Date) {
     let microseconds = (date.timeIntervalSince1970 * 1e6).rounded()
@@ -71,7 +72,7 @@ extension Timestamp: CustomStringConvertible {
   public var description: String { "Timestamp(seconds: \(seconds), nanoseconds: \(nanoseconds))" }
 }
 
-/// A place on Earth, in degrees.
+/// A point on Earth, in degrees.
 public struct GeoPoint: Hashable, Sendable, Codable {
   /// The latitude, -90…90. If the latitude or longitude is invalid, the call that writes or queries the point reports
   /// the error.
@@ -93,7 +94,7 @@ public struct VectorValue: Hashable, Sendable, Codable {
   /// The components.
   public let array: [Double]
 
-  /// Creates a vector. At most 2 048 components can be written.
+  /// Creates a vector. The backend accepts at most 2 048 components.
   public init(_ array: [Double]) { self.array = array }
   /// Creates a vector. The numbers are stored as doubles.
   public init(_ array: [Float]) { self.array = array.map(Double.init) }

@@ -13,7 +13,7 @@ public protocol DocumentWriter {
 /// One write of one document.
 public struct DocumentWrite {
   let document: DocumentReference
-  /// The write, or the error if its arguments are invalid.
+  /// The write as a mutation, or the error if its arguments are invalid.
   let mutation: Result<Mutation, FirestoreError>
 
   fileprivate init(
@@ -23,7 +23,7 @@ public struct DocumentWrite {
     self.mutation = Result { () throws(FirestoreError) in try mutation(document) }
   }
 
-  /// The write, which must belong to this database.
+  /// The write as a mutation. Its document must belong to this database.
   func mutation(in firestore: Firestore) throws(FirestoreError) -> Mutation {
     _ = try firestore.key(of: document)
     return try mutation.get()

@@ -8,19 +8,19 @@ import FirestoreSync
 public struct PendingWrite: Hashable, Sendable, Identifiable {
   /// The state of a pending write.
   public enum State: Hashable, Sendable {
-    /// The write is not sent, because the network is disabled or the cache cannot be written.
+    /// The write cannot be sent, because the network is disabled or the cache cannot be written.
     case held
     /// The write is waiting in the queue to be sent.
     case queued
-    /// The write was sent, but has not been answered yet.
+    /// The write was sent, and the backend has not answered yet.
     case inFlight
-    /// The write is waiting for the next connection attempt, which happens at this time.
+    /// The write waits for the next connection attempt, at this time.
     case backoff(until: Timestamp)
   }
 
   /// The write's number. Numbers increase with each write of a client, and are unique in the cache.
   public let id: Int64
-  /// The changes of documents that the write consists of, in order.
+  /// The changes that the write makes to documents, in order.
   public let operations: [WriteOperation]
   /// The time of the write, by this device's clock.
   public let writtenAt: Timestamp
@@ -30,7 +30,7 @@ public struct PendingWrite: Hashable, Sendable, Identifiable {
   public let attempts: Int
   /// The state of the write.
   public let state: State
-  /// The error of the last attempt to send the write; `nil` if it did not fail.
+  /// The error of the last attempt to send the write; `nil` if that attempt did not fail.
   public let lastError: FirestoreError?
 
   /// The paths of the documents that the write changes, in order.
@@ -38,15 +38,15 @@ public struct PendingWrite: Hashable, Sendable, Identifiable {
 }
 
 extension Firestore {
-  /// The queue of writes, oldest first, now and after each change. A slow consumer receives the newest state. `await
-  /// pendingWrites.current` is the current queue.
+  /// The queue of writes, oldest first, now and after each change. A slow consumer receives the newest state. To read
+  /// the queue once, use `await pendingWrites.current`.
   public var pendingWrites: StatusUpdates<[PendingWrite]> {
     let firestore = self
     return statusUpdates { status in status.pendingWrites.map { PendingWrite($0, firestore) } }
   }
 
-  /// Removes a write from the queue. The write's local effect is undone, and its caller gets the error `cancelled`.
-  /// Later writes to the same documents remain, as if the canceled write had never been made.
+  /// Removes a write from the queue. The write's local effect is undone, and the code that made the write gets the
+  /// error `cancelled`. Later writes to the same documents remain, as if the canceled write had never been made.
   /// - Throws: `failedPrecondition` if the write was already sent; `notFound` if it is not in the queue.
   public func cancelPendingWrite(_ id: PendingWrite.ID) async throws {
     try await ask { engine throws(RPCStatus) in try await engine.cancelWrite(BatchID(id)) }
@@ -76,7 +76,7 @@ extension PendingWrite {
 public struct RejectedWrite: Hashable, Sendable, Identifiable {
   /// The number that the write had in `Firestore.pendingWrites`.
   public let id: Int64
-  /// The changes of documents that the write would have made, in order.
+  /// The changes that the write would have made to documents, in order.
   public let operations: [WriteOperation]
   /// The time of the write, by this device's clock.
   public let writtenAt: Timestamp
@@ -96,11 +96,12 @@ public struct RejectedWrite: Hashable, Sendable, Identifiable {
 extension Firestore {
   /// The writes that the backend rejected permanently, oldest first, now and after each change. A slow consumer
   /// receives the newest state. The list does not include writes that were canceled by `cancelPendingWrite` or because
-  /// of their deadline. It includes writes in the same cache that a user set aside in the dashboard, with the error
+  /// of their deadline. It does include writes that a user set aside in a dashboard with the same cache. Their error is
   /// `cancelled`.
   ///
-  /// Each user's rejected writes are stored separately, in the same transaction that undoes their local effect. Beyond
-  /// 1 000 writes or 10 MiB, the oldest writes are dropped, but never the most recently rejected one.
+  /// Each user has a separate list. The client stores a rejected write in the same cache transaction that undoes its
+  /// local effect. Above 1 000 writes or 10 MiB, the oldest writes are dropped, but never the most recently rejected
+  /// one.
   public var rejectedWrites: StatusUpdates<[RejectedWrite]> {
     let firestore = self
     return statusUpdates { status in status.rejectedWrites.map { RejectedWrite($0, firestore) } }
@@ -179,8 +180,8 @@ public struct WriteOperation: Sendable {
   /// The document's path, relative to the database.
   public var path: String { mutation.key.path.text }
 
-  /// The plain values of the write. Does not contain server timestamps, increments or array operations. Empty for a
-  /// deletion.
+  /// The values that the write sets itself. Does not contain server timestamps, increments or array operations. Empty
+  /// for a deletion.
   public func data() -> [String: Any] {
     switch mutation.operation {
     case .set(let fields), .patch(let fields, _):

@@ -7,11 +7,11 @@ import Synchronization
 
 /// The transaction that `Firestore.runTransaction` passes to its block. You can use it until the block returns.
 ///
-/// All reads must precede all writes. If a write has an invalid argument, the transaction fails after the block.
+/// All reads must precede all writes. If a write has an invalid argument, the transaction fails when the block returns.
 public final class Transaction: DocumentWriter, Sendable {
   private let firestore: Firestore
   private let client: Client
-  /// The number that identifies the transaction in the client's `transactionTurns`.
+  /// The number that identifies the transaction in the client's queue of transactions (`transactionTurns`).
   private let number: UInt64
   private let state = Mutex(OptimisticTransaction())
 
@@ -23,8 +23,8 @@ public final class Transaction: DocumentWriter, Sendable {
 
   // MARK: Reading
 
-  /// Reads a document from the backend, for use in blocks that are not `async`. Blocks the calling thread until the
-  /// document arrives.
+  /// Reads a document from the backend, and blocks the calling thread until the document arrives. For transaction
+  /// blocks that are not `async`.
   /// - Throws: `invalidArgument` after a write; `aborted` if the document has changed since this transaction first read
   ///   it; the backend's error. A missing document is not an error.
   public func getDocument(_ document: DocumentReference) throws -> any DocumentSnapshot {
@@ -253,8 +253,8 @@ extension Firestore {
     }
   }
 
-  /// The queue on which blocks run. Reads in a block may block the thread, which is not allowed on the threads of
-  /// Swift's concurrency runtime.
+  /// The queue on which transaction blocks run. Reads in a block may block the thread, which is not allowed on the
+  /// threads of Swift's concurrency runtime.
   private static let blockQueue = DispatchQueue(label: "hearth.transactions", attributes: .concurrent)
 
   private static func run(
@@ -270,7 +270,7 @@ extension Firestore {
   }
 }
 
-/// A result for which a thread waits. The creator of this object must always provide a result.
+/// A result that a thread waits for. The creator of this object must always provide a result.
 final class BlockingAnswer<Success: Sendable>: Sendable {
   private let result = Mutex<Result<Success, FirestoreError>?>(nil)
   private let isThere = DispatchSemaphore(value: 0)
@@ -295,7 +295,7 @@ extension Result {
   }
 }
 
-/// Passes the result of a block from the block's thread to the caller, once.
+/// Passes the result of a transaction block from the block's thread to the caller, once.
 final class BlockResult: Sendable {
   private let value: Mutex<Any?>
 

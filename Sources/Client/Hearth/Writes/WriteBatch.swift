@@ -56,7 +56,7 @@ public final class WriteBatch: DocumentWriter, Sendable {
 
   private func submit() throws(FirestoreError) -> WriteHandle { try firestore.submit(try take()) }
 
-  /// Returns the writes of the batch. A second call throws.
+  /// Returns the writes of the batch. Can be called only once; a second call throws.
   func take() throws(FirestoreError) -> [Mutation] {
     let taken = state.withLock { state -> Result<[Mutation], FirestoreError> in
       if state.isCommitted { return .failure(.failedPrecondition("A write batch can only be committed once.")) }
@@ -87,9 +87,9 @@ public struct WriteHandle: Sendable {
     }
   }
 
-  /// Returns when the write is stored in the cache and visible to listeners. In a durable cache, it then survives the
-  /// end of the process. Throws if the cache cannot store the write. Throws `unavailable` if the client is offline and
-  /// ``WriteOptions/failsIfOffline`` is set. In both cases nothing is written.
+  /// Returns when the write is stored in the cache and visible to listeners. In a durable cache, the write is then not
+  /// lost if the process ends. Throws if the cache cannot store the write. Throws `unavailable` if the client is
+  /// offline and ``WriteOptions/failsIfOffline`` is set. In both cases nothing is written.
   public var local: Void {
     get async throws { _ = try await id }
   }
@@ -125,10 +125,10 @@ public struct WriteOptions: Hashable, Sendable {
 
   /// Whether the write fails while the backend is known to be unreachable; `false` by default.
   ///
-  /// If it fails for this reason, both stages throw `unavailable`, and nothing is written locally either. The backend
-  /// is known to be unreachable while the network is disabled, and after an attempt to reach it has failed. Before the
-  /// first attempt, the backend does not count as unreachable. If the connection is lost after a write was accepted,
-  /// the write waits; use ``deadline`` to limit the wait.
+  /// If a write fails for this reason, both stages throw `unavailable`, and nothing is written locally either. The
+  /// backend is known to be unreachable while the network is disabled, and after a failed attempt to connect. Before
+  /// the first attempt, it does not count as unreachable. If the connection is lost after a write was accepted, the
+  /// write waits. Use ``deadline`` to limit the wait.
   public var failsIfOffline: Bool
 
   /// - Parameters:

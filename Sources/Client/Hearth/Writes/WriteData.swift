@@ -25,7 +25,7 @@ struct WriteData {
     return (.patch(parsed.fields, FieldMask(parsed.mask)), parsed.transforms)
   }
 
-  /// Converts the data of a write that merges only the listed fields. The data must contain each of them.
+  /// Converts the data of a write that merges only the listed fields. The data must contain all of these fields.
   static func merge(
     _ data: [String: Any], only paths: [FirestoreModel.FieldPath]
   ) throws(FirestoreError) -> (Mutation.Operation, [FieldTransform]) {
@@ -83,7 +83,7 @@ struct WriteData {
   private enum Deletes { case allowed, refused }
 
   /// Adds one entry of an update. The entry replaces the value at the path. If the entry is a map, it may contain
-  /// placeholders.
+  /// placeholders other than `FieldValue.delete()`.
   private mutating func add(_ any: Any, at path: FirestoreModel.FieldPath) throws(FirestoreError) {
     if let sentinel = any as? FieldValue {
       try add(sentinel, at: path, deletes: .allowed)
@@ -100,7 +100,7 @@ struct WriteData {
     }
   }
 
-  /// Adds the entries of a map. Leaves and empty maps add their paths to the mask.
+  /// Adds the entries of a map. The paths of its leaves and empty maps are added to the mask.
   private mutating func addMap(_ map: [String: Any], at path: [String], deletes: Deletes) throws(FirestoreError) {
     if map.isEmpty, !path.isEmpty {
       let path = FirestoreModel.FieldPath(segments: path)

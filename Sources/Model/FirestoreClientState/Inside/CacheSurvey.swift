@@ -2,22 +2,23 @@
 package import FirestoreModel
 package import FirestoreQuery
 
-/// The content of a cache by collection, and what the next garbage collection would remove.
+/// The contents of a cache by collection, and the items that the next garbage collection would evict.
 package struct CacheSurvey: Sendable {
   /// A collection's part of the cache.
   package struct Share: Hashable, Sendable {
     package var path: ResourcePath
     package var documents: Int
-    /// The number of documents that are known not to exist, or of which the cache only knows the name.
+    /// The number of documents that are known not to exist, or of which only the name is in the cache.
     package var names: Int
     /// The size in bytes of the documents' fields and ids.
     package var bytes: Int64
-    /// The number of documents that have pending writes, counted over all users. The cache stores one overlay for each.
+    /// The number of documents with pending writes of any user. The cache stores one overlay for each document and
+    /// user.
     package var overlays: Int
     /// The number of documents that a garbage collection would evict now.
     package var leavingDocuments: Int
     package var leavingBytes: Int64
-    /// The extent to which the collection is available offline.
+    /// The results in the cache that make the collection, or parts of it, available offline.
     package var coverage: Coverage
 
     package init(
@@ -35,13 +36,13 @@ package struct CacheSurvey: Sendable {
     }
   }
 
-  /// The results in the cache that are complete and cover documents of a collection.
+  /// The complete results in the cache that contain documents of a collection.
   package struct Coverage: Hashable, Sendable {
-    /// The server time of the last complete copy of the collection; `nil` if the cache has never had a complete copy.
+    /// The server time of the newest complete copy of the collection; `nil` if the cache has never had a complete copy.
     package var wholeAsOf: Timestamp?
-    /// The number of other queries on the collection whose results are cached.
+    /// The number of cached results of queries that select only a part of the collection.
     package var results: Int
-    /// The server time of the newest result among the other queries' results.
+    /// The server time of the newest of these results.
     package var newestResult: Timestamp?
 
     package init(wholeAsOf: Timestamp? = nil, results: Int = 0, newestResult: Timestamp? = nil) {
@@ -54,17 +55,17 @@ package struct CacheSurvey: Sendable {
   /// An item that a garbage collection would evict now.
   package struct Victim: Hashable, Sendable {
     package enum Subject: Hashable, Sendable {
-      /// The result of a query that has no listener. Documents that other results contain are not evicted.
+      /// The cached result of a query without a listener. Its documents are not evicted if other results contain them.
       case result(Target, documents: Int)
-      /// A document that is not part of any result.
+      /// A document that is in no cached result.
       case document(DocumentKey, bytes: Int64)
     }
 
     package var subject: Subject
-    /// The number of the item's last use. One counter numbers all uses in the cache.
+    /// The number of the item's last use. All uses in the cache are numbered by one counter.
     package var lastUse: Int64
-    /// The server time at which the server last sent the document or confirmed the result; `nil` if it has never done
-    /// so.
+    /// The server time at which the server last sent the document or confirmed the result; `nil` if the server never
+    /// did.
     package var confirmed: Timestamp?
 
     package init(_ subject: Subject, lastUse: Int64, confirmed: Timestamp? = nil) {
@@ -85,23 +86,23 @@ package struct CacheSurvey: Sendable {
   /// The time at which the survey ended, by the client's clock.
   package var time: Timestamp
   package var policy: Policy
-  /// The size in bytes of the database file and its log. For a cache in memory, the size of the pages.
+  /// The size in bytes of the database file and its write-ahead log. For a cache in memory, the size of the pages.
   package var bytes: Int64
   /// The size in bytes of the free pages.
   package var freeBytes: Int64
-  /// The cache size in bytes above which garbage is collected; `nil` if there is no limit.
+  /// The cache size in bytes above which the client evicts documents; `nil` if there is no limit.
   package var limit: Int64?
-  /// The collections, largest first; at most `ClientInside.listed`.
+  /// The collections, largest first. At most `ClientInside.listed` of them are listed.
   package var shares: [Share]
   package var collectionCount: Int
-  /// The number of results in the cache, with or without a listener.
+  /// The number of cached query results, with or without a listener.
   package var targets: Int
-  /// The number of results that a garbage collection would evict now.
+  /// The number of cached query results that a garbage collection would evict now.
   package var leavingTargets: Int
-  /// The items that a garbage collection would evict now, least recently used first; at most `ClientInside.listed`
-  /// items of each kind.
+  /// The items that a garbage collection would evict now, least recently used first. At most `ClientInside.listed`
+  /// items of each kind are listed.
   package var victims: [Victim]
-  /// The parts of the cache other than its documents.
+  /// The contents of the cache other than documents.
   package var contents: CacheContents
 
   package init(
@@ -122,13 +123,13 @@ package struct CacheSurvey: Sendable {
   }
 }
 
-/// The parts of a cache other than its documents: its indexes, and the tables of its database.
+/// The contents of a cache other than documents: its indexes, and the tables of its database.
 package struct CacheContents: Sendable {
   /// A local index.
   package struct Index: Hashable, Sendable {
     package var state: IndexState
     package var entries: Int
-    /// The size in bytes of the entries, which consist of indexed values and numbers.
+    /// The size in bytes of the index entries, which consist of indexed values and numbers.
     package var bytes: Int64
 
     package init(_ state: IndexState, entries: Int, bytes: Int64) {
@@ -154,19 +155,19 @@ package struct CacheContents: Sendable {
 
   /// The state of the page checksums. SQLite verifies the checksum of each page that it reads.
   package enum Checksums: String, Hashable, Sendable {
-    /// Every page has a checksum, and every page that was read so far matched its checksum.
+    /// Every page has a checksum. All pages that were read so far matched their checksums.
     case intact
     /// A page was damaged. The next start checks the whole file.
     case damaged
-    /// The database is in memory, where no checksums are needed.
+    /// The database is in memory, where pages need no checksums.
     case unneeded
   }
 
-  /// The indexes in the order of their creation.
+  /// The indexes, in the order of their creation.
   package var indexes: [Index]
   /// The number of entries that belong to dropped indexes and have not been removed yet.
   package var droppedEntries: Int
-  /// The tables that have rows, largest first.
+  /// The tables that contain rows, largest first.
   package var tables: [Table]
   package var pageCount: Int
   /// The size of a page in bytes.

@@ -6,7 +6,7 @@ package import FirestoreModel
 package struct ClientInside: Sendable {
   /// The time at which this state was read, by the client's clock.
   package var time: Timestamp
-  /// The active targets, in ascending order of their ids; at most `listed`.
+  /// The active targets, in ascending order of their ids. At most `listed` of them are included.
   package var targets: [TargetState]
   /// The number of active targets.
   package var targetCount: Int
@@ -25,13 +25,14 @@ package struct ClientInside: Sendable {
   /// The local indexes.
   package var indexes: [IndexState]
 
-  /// The time that a client needed to start, in several parts.
+  /// The durations of the parts of a client's start.
   package struct Beginning: Hashable, Sendable {
     /// The time that the client needed to open the cache and its write queue.
     package var opening: Duration
     /// The time from the first listener to the first snapshot; `nil` before the first snapshot.
     package var firstSnapshot: Duration?
-    /// The time from the first listener to the first snapshot in sync with the server; `nil` before that snapshot.
+    /// The time from the first listener to the first snapshot that is in sync with the server; `nil` before that
+    /// snapshot.
     package var firstInSync: Duration?
 
     package init(opening: Duration = .zero, firstSnapshot: Duration? = nil, firstInSync: Duration? = nil) {
@@ -65,7 +66,7 @@ package struct ClientInside: Sendable {
   }
 }
 
-/// The lookups of documents in limbo, which a view shows although the backend did not list them.
+/// The lookups of documents in limbo: documents that a view shows although the backend did not list them.
 package struct Lookups: Hashable, Sendable {
   package struct Lookup: Hashable, Sendable {
     package var key: DocumentKey
@@ -78,7 +79,7 @@ package struct Lookups: Hashable, Sendable {
     }
   }
 
-  /// The active lookups, followed by the queued ones; at most `ClientInside.listed`.
+  /// The running lookups, followed by the queued ones. At most `ClientInside.listed` of them are included.
   package var listed: [Lookup]
   package var asked: Int
   package var waiting: Int
@@ -93,7 +94,7 @@ package struct Lookups: Hashable, Sendable {
   }
 }
 
-/// The clients that share a cache, and which of them runs the streams.
+/// The clients that share a cache, and the lease that determines which of them runs the streams.
 package struct CachePeers: Hashable, Sendable {
   package struct Member: Hashable, Sendable {
     /// The client's process id; `nil` if unknown.
@@ -103,7 +104,7 @@ package struct CachePeers: Hashable, Sendable {
     /// Whether the member has the lease, and therefore runs the streams for all members.
     package var hasLease: Bool
     package var usesNetwork: Bool
-    /// Whether the member is in the foreground, where the user sees it.
+    /// Whether the member is visible to the user (in the foreground).
     package var isVisible: Bool
     /// The time at which the member last announced that it is alive.
     package var seen: Timestamp
@@ -130,7 +131,7 @@ package struct CachePeers: Hashable, Sendable {
   }
 }
 
-/// The configured values that a client's measurements are compared with.
+/// The configured values with which a client's measurements are compared.
 package struct InsideSettings: Hashable, Sendable {
   package var budget = LatencyBudget()
   package var price = ReadPrice()
@@ -144,7 +145,7 @@ package struct LatencyBudget: Hashable, Sendable {
   package var opening = Duration.milliseconds(100)
   /// The maximum time from the first listener to its first snapshot.
   package var firstSnapshot = Duration.milliseconds(250)
-  /// The maximum times for a query against the cache: for the median and for the 99th percentile.
+  /// The maximum times for a query on the cache: one for the median of its runs, and one for the 99th percentile.
   package var median = Duration.milliseconds(5)
   package var p99 = Duration.milliseconds(50)
 
@@ -156,11 +157,10 @@ package struct ReadPrice: Hashable, Sendable {
   /// The price of 100 000 reads, in millionths of the currency.
   package var millionths: Int
   package var currency: String
-  /// The month for which the price is assumed, such as `2025-06`.
+  /// The month in which this price is assumed to apply, such as `2025-06`.
   package var asOf: String
 
-  /// Creates a price. The default is the assumed list price of Cloud Firestore in its US multi-region (nam5) in
-  /// 2025-06.
+  /// Creates a price. The default is the assumed list price of Cloud Firestore in the US multi-region nam5 in 2025-06.
   package init(millionths: Int = 60_000, currency: String = "USD", asOf: String = "2025-06") {
     self.millionths = millionths
     self.currency = currency

@@ -2,27 +2,28 @@
 package import FirestoreModel
 package import FirestoreQuery
 
-/// A pin or a lifetime for a query's documents. It is stored in the cache, applies to all clients of the cache, and
-/// remains valid until it is removed.
+/// A rule for keeping or evicting a query's documents: a pin or a lifetime. It is stored in the cache, applies to all
+/// clients of the cache, and remains valid until it is removed.
 package struct Retention: Hashable, Sendable {
   package enum Kind: Hashable, Sendable {
-    /// The documents are never evicted.
+    /// A pin: the documents are never evicted.
     case pinned
-    /// The documents are evicted when this time has passed since the server last confirmed them, unless a listener, a
-    /// pin or a pending write refers to them.
+    /// A lifetime: the documents are evicted when this time has passed since the server last confirmed them. A document
+    /// is kept while a listener, a pin or a pending write refers to it.
     case lifetime(Duration)
 
-    /// Whether a retention of one kind replaces a retention of the other kind for the same query.
+    /// Whether both kinds are pins or both are lifetimes. A new retention replaces one of the same kind for the same
+    /// query.
     package func isOfSameKind(as other: Kind) -> Bool { isPin == other.isPin }
 
     package var isPin: Bool { self == .pinned }
   }
 
-  /// The query whose documents are retained. The query's limit is ignored, so the retention covers all documents that
-  /// match the conditions.
+  /// The query to whose documents the rule applies. The query's limit is ignored, so the rule applies to all documents
+  /// that match the conditions.
   package var target: Target
   package var kind: Kind
-  /// The time at which the retention was requested, by the machine's clock.
+  /// The time at which the retention was created, by the machine's clock.
   package var since: Timestamp
 
   package init(_ target: Target, _ kind: Kind, since: Timestamp) {
@@ -37,7 +38,7 @@ package struct Retention: Hashable, Sendable {
   package func replaces(_ other: Retention) -> Bool { target == other.target && kind.isOfSameKind(as: other.kind) }
 }
 
-/// The part of a cache to evict manually.
+/// The part of a cache that an explicit eviction removes.
 package enum EvictionScope: Hashable, Sendable {
   /// The documents of all collections, and all tombstones.
   case everything

@@ -2,13 +2,13 @@
 package import FirestoreModel
 package import FirestoreQuery
 
-/// A target that the client watches or wants to watch.
+/// A target that the client watches or is about to watch.
 package struct TargetState: Sendable {
   package enum Purpose: String, Hashable, Sendable {
     case listen
-    /// The number of documents did not match the server's count, so the client requests the documents again.
+    /// The client requests the documents again, because their number did not match the server's count.
     case recount
-    /// The client looks up one document in order to decide whether it exists.
+    /// The client looks up one document to find out whether it exists.
     case lookup
   }
 
@@ -28,17 +28,17 @@ package struct TargetState: Sendable {
   package var target: Target
   package var purpose: Purpose
   package var progress: Progress
-  /// The server time of the snapshot from which the target resumes; `nil` if there is no resume token.
+  /// The server time of the snapshot from which the target can resume; `nil` if there is no resume token.
   package var tokenTime: Timestamp?
   /// The number of documents that the server has confirmed. If a listener reconnects after more than 30 minutes, Cloud
-  /// Firestore bills this number of reads again.
+  /// Firestore bills these reads again.
   package var documents: Int
   /// The number of documents that the server has sent since the target became active.
   package var sent: Int
   /// The number of cached documents that the server did not have to send again when the target was resumed.
   package var kept: Int
-  /// The number assigned when the target was last started. One counter numbers all uses in the cache, and the target
-  /// with the lowest number is collected first. `nil` for a lookup, which is not cached.
+  /// The number assigned when the target was last started. All uses in the cache are numbered by one counter, and the
+  /// target with the lowest number is evicted first. `nil` for a lookup, which is not cached.
   package var lastUse: Int64?
 
   package init(
@@ -57,8 +57,8 @@ package struct TargetState: Sendable {
   }
 }
 
-/// The document reads of a target since it became active. Counts the documents that the backend sent, and the cached
-/// documents that it did not have to send.
+/// The document reads of a target since it became active: the documents that the backend sent, and the cached documents
+/// that it did not need to send.
 package struct ReadMeter: Equatable, Sendable {
   package var target: Target
   /// The number of documents that the backend sent. A document that was sent twice counts twice.

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Recognizes bytes that are exactly what `WireWriter` would write, so that they can be stored without decoding and
-/// encoding them.
+/// Checks whether bytes are exactly what `WireWriter` would write, so that they can be stored without being decoded and
+/// encoded again.
 ///
-/// All other bytes, including malformed ones, are rejected and must be read by the general reader. Accepted bytes are
-/// well formed, and decoding and re-encoding them would produce the same bytes.
+/// All other bytes, including malformed ones, are rejected and must be read by `WireReader`. Accepted bytes are well
+/// formed, and decoding and re-encoding them would produce the same bytes.
 struct CanonicalScan {
   let bytes: UnsafeRawBufferPointer
-  /// Whether to accept only content that a commit may contain and would store unchanged. Names, nesting, timestamps and
-  /// locations must be within Firestore's limits, and timestamps must be whole microseconds. The caller checks sizes.
+  /// Whether to accept only content that is valid in a commit and that the commit would store unchanged. Names,
+  /// nesting, timestamps and locations must be within Firestore's limits, and timestamps must be whole microseconds.
+  /// The caller checks sizes.
   private let isStrict: Bool
 
   init(_ bytes: UnsafeRawBufferPointer, isStrict: Bool = false) { (self.bytes, self.isStrict) = (bytes, isStrict) }
 
-  /// The name in the map entry that fills `range`; `nil` if the entry is not canonical.
+  /// The name in the map entry that occupies `range`; `nil` if the entry is not canonical.
   func name(ofEntry range: Range<Int>, depth: Int = 0) -> Range<Int>? {
     guard let name = field(0x0a, at: range.lowerBound, before: range.upperBound), isText(name),
       let value = field(0x12, at: name.upperBound, before: range.upperBound), value.upperBound == range.upperBound,
@@ -22,7 +23,8 @@ struct CanonicalScan {
     return name
   }
 
-  /// Whether a commit may write the name. Some names that begin with an underscore are also accepted.
+  /// Whether the name is certainly valid in a commit. False for all names that begin with an underscore, although some
+  /// of them are valid.
   private func isOrdinary(_ name: Range<Int>) -> Bool {
     !name.isEmpty && name.count <= FieldPath.byteLimit && bytes[name.lowerBound] != UInt8(ascii: "_")
   }
@@ -40,14 +42,14 @@ struct CanonicalScan {
     return first.count < second.count
   }
 
-  /// The content of the length-delimited field at a position, if the field has this one-byte tag.
+  /// The content of the length-delimited field at a position; `nil` if the field does not have this one-byte tag.
   @inline(__always)
   func field(_ tag: UInt8, at position: Int, before end: Int) -> Range<Int>? {
     guard position < end, bytes[position] == tag else { return nil }
     return content(at: position + 1, before: end)
   }
 
-  /// The bytes that follow a length, which must have the shortest encoding.
+  /// The bytes that follow a length. The length must have the shortest encoding.
   @inline(__always)
   private func content(at position: Int, before end: Int) -> Range<Int>? {
     guard position < end else { return nil }
@@ -62,7 +64,7 @@ struct CanonicalScan {
     return start..<(start + length)
   }
 
-  /// A number, which must have the shortest encoding, and the position after it.
+  /// A number and the position after it. The number must have the shortest encoding.
   private func number(at position: Int, before end: Int) -> (value: UInt64, next: Int)? {
     var value: UInt64 = 0
     var shift: UInt64 = 0

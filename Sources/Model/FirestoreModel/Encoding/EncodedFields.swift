@@ -4,7 +4,7 @@ import Synchronization
 /// The `fields` entries of a `google.firestore.v1.Document` as wire bytes (field 2, repeated map entries). The entries
 /// are sorted by the UTF-8 bytes of their names, so equal fields have equal bytes.
 ///
-/// A field can be found and compared in place, without decoding the other fields.
+/// A field can be found and compared without decoding the other fields.
 package struct EncodedFields: Sendable, Hashable {
   /// The field number of `google.firestore.v1.Document.fields`.
   package static let fieldNumber = 2
@@ -13,8 +13,8 @@ package struct EncodedFields: Sendable, Hashable {
 
   /// Wraps bytes without checking them.
   /// - Parameter bytes: canonical and well-formed bytes, such as the result of `init(_ fields:)`. Use
-  ///   `init(validating:)` for external bytes. If the bytes are malformed, fields count as absent, and reading never
-  ///   goes beyond the end of the bytes.
+  ///   `init(validating:)` for external bytes. If the bytes are malformed, unreadable fields count as absent, and
+  ///   nothing is read beyond the end of the bytes.
   package init(trusted bytes: [UInt8]) { self.bytes = bytes }
 
   /// The initial capacity in bytes for each field. Most fields need less.
@@ -30,21 +30,21 @@ package struct EncodedFields: Sendable, Hashable {
     bytes = writer.bytes
   }
 
-  /// Converts external wire bytes to the canonical form: sorted, without unknown fields, and with only the last field
-  /// of each name.
+  /// Converts wire bytes from another program to the canonical form: sorted, without unknown fields, and with only the
+  /// last field of each name.
   /// - Throws: `data-loss` if the bytes are malformed.
   package init(validating bytes: [UInt8]) throws(ModelError) {
     self = try decode(bytes, "document") { reader throws(WireError) in try EncodedFields(document: reader.unread) }
   }
 
-  /// The decoded fields. If the bytes were damaged on disk, only the fields before the first unreadable one.
+  /// The decoded fields. If the bytes were damaged on disk, the result contains only the fields before the damage.
   package func decoded() -> Fields { withView { $0.decoded() } }
 
   /// The value at a path. Decodes only this value.
   package subscript(path: FieldPath) -> Value? { withView { $0[path] } }
 
-  /// Compares the field at `path` with `value` in the total order, without decoding the field. `nil` if the field is
-  /// absent.
+  /// Compares the field at `path` with `value` in Firestore's total order, without decoding the field. `nil` if the
+  /// field is absent.
   package func compare(_ path: FieldPath, with value: Value) -> Ordering? { withView { $0.compare(path, with: value) } }
 
   /// Calls `body` with a view of the bytes, which are not copied. The view must not be used after `body` returns.
@@ -56,8 +56,8 @@ package struct EncodedFields: Sendable, Hashable {
 
 extension EncodedFields {
   /// Reads the fields of a whole `google.firestore.v1.Document`, checks them and converts them to the canonical form.
-  /// If every field is already canonical, which is usual for other clients and servers, the bytes are sorted by name
-  /// and copied without decoding.
+  /// If every field already has the canonical encoding, the bytes are sorted by name and copied without decoding. Most
+  /// other clients and servers send this encoding.
   package init(document bytes: UnsafeRawBufferPointer) throws(WireError) {
     if let canonical = Self.canonicalEntries(ofDocument: bytes) {
       self.init(trusted: canonical)
@@ -70,8 +70,8 @@ extension EncodedFields {
   /// The tag of an entry.
   static let tag = UInt8(fieldNumber << 3 | 2)
 
-  /// The entries of a document message, if they are canonical.
-  /// - Parameter isStrict: whether a commit must be able to store the entries unchanged (`CanonicalScan`).
+  /// The entries in a document message, if they are canonical.
+  /// - Parameter isStrict: whether to accept only entries that a commit would store unchanged (`CanonicalScan`).
   /// - Returns: `nil` if any of the entries must be decoded or rejected.
   static func canonicalEntries(ofDocument bytes: UnsafeRawBufferPointer, isStrict: Bool = false) -> [UInt8]? {
     var entries = CanonicalEntries(bytes, tag, isStrict: isStrict)
@@ -87,7 +87,7 @@ extension EncodedFields {
     return entries.isCanonical ? [UInt8](bytes[first.all.lowerBound..<last.all.upperBound]) : nil
   }
 
-  /// The canonical entries of a document message whose entries are not adjacent or not sorted.
+  /// The canonical entries in a document message in which they are not adjacent or not sorted.
   private static func sortedEntries(of bytes: UnsafeRawBufferPointer, isStrict: Bool) -> [UInt8]? {
     var entries = CanonicalEntries(bytes, tag, isStrict: isStrict)
     var found: [CanonicalEntries.Entry] = []
@@ -107,7 +107,7 @@ extension EncodedFields {
   }
 }
 
-/// Iterates over the field entries of a document message, in the message's order. Skips other content.
+/// Iterates over the field entries in a document message, in the message's order. Skips other content.
 private struct CanonicalEntries {
   typealias Entry = (name: Range<Int>, all: Range<Int>)
 
@@ -139,15 +139,15 @@ private struct CanonicalEntries {
     return nil
   }
 
-  /// Skips content that is not a field entry.
-  /// - Returns: whether such content was skipped. It must be well formed.
+  /// Skips content that is not a field entry. The content must be well formed.
+  /// - Returns: whether such content was skipped.
   private mutating func passOver() -> Bool {
     guard let found = try? reader.tag() else { return false }
     return found.field != EncodedFields.fieldNumber && (try? reader.skip(found.type)) != nil
   }
 }
 
-/// Runs a reader on stored bytes. If the bytes are unreadable, the error names the kind of data.
+/// Decodes stored bytes with a reader. If the bytes are unreadable, the error contains the kind of the data.
 package func decode<T>(
   _ bytes: [UInt8], _ what: String, _ read: (inout WireReader) throws(WireError) -> T
 ) throws(ModelError) -> T {
@@ -157,10 +157,10 @@ package func decode<T>(
 }
 
 extension EncodedFields {
-  /// The fields after a patch and its transforms. Only changed values are encoded, and only values that a nested path
-  /// or a transform needs are decoded. The bytes of all other values are copied.
+  /// The fields after a patch and its transforms. Decodes only values that a nested path or a transform needs, and
+  /// encodes only changed values. Copies the bytes of all other values.
   /// - Parameters:
-  ///   - new: the values for the mask's paths. A path without a value is removed.
+  ///   - new: the values for the mask's paths. If a path has no value here, its field is removed.
   ///   - transforms: the transforms to apply after the patch, in order.
   ///   - result: returns the value of a transform, given the transform's index and the previous value.
   func patched(
@@ -174,7 +174,7 @@ extension EncodedFields {
     return replacing(changed)
   }
 
-  /// A copy of the fields in which some values are replaced. A name without a new value is removed.
+  /// A copy of the fields in which some values are replaced. Fields without a new value are removed.
   private func replacing(_ changed: ChangedFields) -> EncodedFields {
     let names = changed.names.sorted { $0.compareUTF8($1) == .ascending }
     var writer = WireWriter(capacity: bytes.count + 64 * names.count)
@@ -190,7 +190,7 @@ extension EncodedFields {
 extension WireWriter {
   /// Copies the entries of a document, except the entries that change.
   /// - Parameter names: the names of the changed fields, in ascending order.
-  /// - Returns: whether all copied entries could be used in their encoded form.
+  /// - Returns: whether all other entries could be copied in their encoded form.
   fileprivate mutating func copyEntries(
     _ old: UnsafeRawBufferPointer, replacing names: [String], by changed: ChangedFields
   ) -> Bool {
@@ -258,8 +258,8 @@ private struct ChangedFields {
 }
 
 extension EncodedFields {
-  /// Whether the values may include an unresolved server timestamp. The check searches for the first bytes of that
-  /// type's name.
+  /// Whether the values may include an unresolved server timestamp. To decide this, searches for the first bytes of
+  /// that type's name.
   var mayHoldServerTimestamp: Bool {
     let name = TypedMap.serverTimestamp.withUTF8Bytes { UnsafeRawBufferPointer($0).loadUnaligned(as: UInt64.self) }
     return bytes.withUnsafeBytes { bytes in
@@ -273,8 +273,8 @@ extension EncodedFields {
   }
 }
 
-/// Encoded fields that can be stored unchanged. They are decoded only on first access, so a server that just stores the
-/// fields never decodes them.
+/// Encoded fields that can be stored unchanged. They are decoded only when first accessed. A server that only stores
+/// them never decodes them.
 final class PlainFields: Sendable {
   let encoded: EncodedFields
   private let decoded = Mutex<[Fields.Entry]?>(nil)
@@ -293,19 +293,19 @@ final class PlainFields: Sendable {
 
 extension Fields {
   /// Wraps the fields of a whole `google.firestore.v1.Document` without decoding them.
-  /// - Returns: `nil` unless a scan shows that a commit may contain these bytes and would store them unchanged.
+  /// - Returns: `nil` if a scan does not show that a commit may contain these bytes and would store them unchanged.
   package init?(plainDocument bytes: UnsafeRawBufferPointer) {
     guard let encoded = EncodedFields(plainDocument: bytes) else { return nil }
     self.init(PlainFields(encoded))
   }
 
-  /// Whether the fields are known to be valid for a commit and to have the encoding that a commit stores.
+  /// Whether the fields are known to be valid in a commit and to have the encoding in which a commit stores them.
   package var arePlain: Bool { plain != nil }
 }
 
 extension EncodedFields {
-  /// The encoded size in bytes below which a document cannot exceed the size limit. Firestore's accounting gives at
-  /// most eight times the encoded size, so only larger documents need an exact calculation.
+  /// The encoded size in bytes below which a document cannot exceed the size limit. Firestore's size calculation
+  /// results in at most eight times the encoded size, so only larger documents need an exact calculation.
   package static let uncountedBytes = WriteLimit.documentBytes / 8
 
   fileprivate init?(plainDocument bytes: UnsafeRawBufferPointer) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads `EncodedFields` in place: in an array, or in a row borrowed from SQLite. Nothing is copied or allocated until
-/// a value is requested. The view must not be used after the bytes become invalid.
+/// Reads `EncodedFields` without copying: from an array, or from a row borrowed from SQLite. Nothing is copied or
+/// allocated until a value is requested. The view must not be used after the bytes become invalid.
 ///
 /// Errors of `WireReader` are ignored (`try?`). A field that was damaged on disk counts as absent, because these
 /// functions cannot report the damage. The store detects damage with its checksums.
@@ -12,10 +12,10 @@ package struct EncodedFieldsView {
 
   package subscript(path: FieldPath) -> Value? { find(path)?.decoded() }
 
-  /// Compares the field at `path` with `value` in the total order. `nil` if the field is absent.
+  /// Compares the field at `path` with `value` in Firestore's total order. `nil` if the field is absent.
   package func compare(_ path: FieldPath, with value: Value) -> Ordering? { find(path)?.compare(with: value) }
 
-  /// The fields before the first malformed byte, decoded.
+  /// Decodes the fields before the first malformed byte.
   package func decoded() -> Fields { decoded(EncodedFields.fieldNumber) }
 
   /// - Parameter number: the protobuf field number of the entries.
@@ -51,7 +51,7 @@ package struct EncodedFieldsView {
   }
 }
 
-/// One `google.firestore.v1.Value`, which is read in place.
+/// A `google.firestore.v1.Value` that is read without copying it.
 package struct EncodedValueView {
   let bytes: UnsafeRawBufferPointer
 
@@ -63,7 +63,7 @@ package struct EncodedValueView {
     return try? reader.value()
   }
 
-  /// The rank of the value's type in the total order, equal to `Value.typeRank`.
+  /// The rank of the value's type in Firestore's total order. It is the same as `Value.typeRank`.
   package var typeRank: Int? {
     var reader = WireReader(bytes)
     guard let tag = try? reader.tag() else { return nil }
@@ -88,7 +88,7 @@ package struct EncodedValueView {
     return value.isNaN
   }
 
-  /// The order of this value relative to `value`. Scalars are compared without decoding.
+  /// Compares this value with `value`. Scalars are compared without decoding.
   /// - Parameter numericIDs: determines how numeric ids in references are ordered.
   package func compare(with value: Value, _ numericIDs: NumericIDOrder = .asText) -> Ordering? {
     var reader = WireReader(bytes)
@@ -121,7 +121,7 @@ package struct EncodedValueView {
     }
   }
 
-  /// The entries of a map value; `nil` for other types. Vectors and server timestamps count as other types: they are
+  /// The entries of a map; `nil` for a value of another type. This includes vectors and server timestamps: they are
   /// encoded as maps, but their entries are not fields.
   var mapContent: UnsafeRawBufferPointer? {
     var reader = WireReader(bytes)
@@ -137,7 +137,7 @@ package struct EncodedValueView {
 
 extension WireReader {
   /// The encoded value of the map entry with this name. `number` is the protobuf field number of the entries. Names are
-  /// compared in place, so skipping another entry takes little longer than reading its two tags.
+  /// compared without copying, so skipping an entry takes little longer than reading its two tags.
   func entry(named name: String, number: Int) -> UnsafeRawBufferPointer? {
     name.withUTF8Bytes { name in
       // A scan spends most of its time here, so entries in the canonical form are skipped without parsing them as
@@ -161,15 +161,15 @@ extension WireReader {
     }
   }
 
-  /// Whether the entry has this name, which follows a tag and a length. The caller has already compared the lengths.
+  /// Whether the name in the entry, after a tag and a length, is equal to `name`. The caller has already compared the
+  /// lengths.
   @inline(__always)
   private static func isEqual(_ entry: UnsafeRawBufferPointer, _ name: UnsafeBufferPointer<UInt8>) -> Bool {
     for index in 0..<name.count where entry[index + 2] != name[index] { return false }
     return true
   }
 
-  /// The encoded value of this map entry, if the entry has the given name; otherwise `nil`. Canonical entries start
-  /// with the name.
+  /// The encoded value of this map entry; `nil` if the entry has another name. Canonical entries start with the name.
   @inline(__always)
   private func value(ifNamed name: UnsafeBufferPointer<UInt8>) -> UnsafeRawBufferPointer? {
     var reader = self
@@ -193,8 +193,8 @@ extension WireReader {
   }
 }
 
-/// The encoded fields of a document, or of a map inside it, which can be read one by one in place. Keeps the document's
-/// bytes alive.
+/// The encoded fields of a document or of a map in it. They can be read one by one without decoding the others. Retains
+/// the document's bytes.
 package struct EncodedEntries: Sendable {
   /// The content of a field.
   package enum Content: Sendable {
@@ -227,7 +227,7 @@ package struct EncodedEntries: Sendable {
     withEntries { EncodedFieldsView($0.unread).decoded(number) }
   }
 
-  /// Whether there are more than `count` fields. Reads no further than necessary to decide this.
+  /// Whether there are more than `count` fields. Stops reading as soon as this is known.
   package func hasMore(than count: Int) -> Bool {
     withEntries { entries in
       var (entries, seen) = (entries, 0)
@@ -238,8 +238,8 @@ package struct EncodedEntries: Sendable {
 
   package func contains(_ name: String) -> Bool { withEntries { $0.entry(named: name, number: number) != nil } }
 
-  /// The content of a field; `nil` if it is absent. A map that represents another type, such as a vector, is returned
-  /// as a value.
+  /// The content of a field; `nil` if the field is absent. A map that represents another type, such as a vector, is
+  /// returned as a value of this type.
   package func content(of name: String) -> Content? {
     document.bytes.withUnsafeBytes { bytes in
       let entries = UnsafeRawBufferPointer(rebasing: bytes[start..<(start + length)])

@@ -10,7 +10,7 @@ package enum Hexadecimal {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// The bytes of a hexadecimal text.
+  /// Converts hexadecimal text to bytes.
   /// - Returns: `nil` if the text is not hexadecimal.
   package static func bytes(_ text: some StringProtocol) -> [UInt8]? {
     let digits = text.utf8.map { Character(Unicode.Scalar($0)).hexDigitValue }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Encodes numbers, texts and bytes so that the byte order of the results is the order of the values. The SDKs use this
-/// encoding for index entries (VALUE-ORDER "Index encodings", JavaScript's numbers). The encoding sorts NaN last and
-/// -0.0 before 0.0. To get Firestore's order, callers encode NaN separately and write -0.0 as 0.0.
+/// Encodes numbers, texts and bytes so that the encodings, compared byte by byte, have the same order as the values.
+/// The SDKs use this encoding for index entries (VALUE-ORDER "Index encodings", JavaScript's numbers). The encoding
+/// sorts NaN last and -0.0 before 0.0. To obtain Firestore's order, callers encode NaN separately and write -0.0 as
+/// 0.0.
 package struct OrderedCode: Sendable {
   package private(set) var bytes: [UInt8] = []
   /// Whether to complement every byte that is appended from now on, which reverses the order of the encoded values.
@@ -10,8 +11,8 @@ package struct OrderedCode: Sendable {
 
   package init(isDescending: Bool = false) { self.isDescending = isDescending }
 
-  /// Appends the count of the number's bytes, followed by the bytes without leading zeros. Before that, the bits are
-  /// changed so that they sort as an unsigned number.
+  /// Appends the number's byte count, followed by its bytes without leading zeros. Before that, the bits are changed so
+  /// that they sort like an unsigned number.
   package mutating func append(_ number: Double) {
     let sign: UInt64 = 1 << 63
     let bits = number.bitPattern
@@ -23,8 +24,8 @@ package struct OrderedCode: Sendable {
 
   package mutating func append(_ text: String) { append(text.utf8) }
 
-  /// Appends bytes and an end marker. Two byte values are escaped, so that the end marker (00 01) sorts before any
-  /// further content.
+  /// Appends bytes and an end marker. The byte values 00 and FF are escaped, so that the end marker (00 01) sorts before
+  /// any further content.
   package mutating func append(_ content: some Sequence<UInt8>) {
     for byte in content {
       append(byte: byte)
@@ -35,7 +36,7 @@ package struct OrderedCode: Sendable {
     append(byte: 0x01)
   }
 
-  /// Appends a mark that sorts after everything else. The mark ends an entry that is only a prefix.
+  /// Appends a marker that sorts after everything else. It ends an entry that is only a prefix.
   package mutating func appendInfinity() {
     append(byte: 0xff)
     append(byte: 0xff)
@@ -50,11 +51,12 @@ package struct OrderedCode: Sendable {
   }
 }
 
-/// Encodes values of every type so that the byte order is the order of `Value.compare`. Values that tie have equal
-/// bytes. No encoding is a prefix of another one, so encodings can be concatenated. The first byte is never 0x00 or
-/// 0xFF. Numbers are encoded exactly, whereas the SDKs round integers to doubles.
+/// Encodes values of every type so that the encodings, compared byte by byte, have the order of `Value.compare`. Values
+/// that compare as equal have equal encodings. No encoding is a prefix of another one, so encodings can be
+/// concatenated. The first byte is never 0x00 or 0xFF. Numbers are encoded exactly, whereas the SDKs round integers to
+/// doubles.
 extension OrderedCode {
-  /// The byte with which the encodings of all values of a type begin. It differs for each type.
+  /// The first byte in the encodings of all values of a type. It differs for each type.
   package static func rank(of value: Value) -> UInt8 { rank(value.typeRank) }
 
   private static func rank(_ typeRank: Int) -> UInt8 { UInt8(truncatingIfNeeded: (typeRank + 2) << 3) }
@@ -99,7 +101,7 @@ extension OrderedCode {
   }
 
   /// Appends a value that is already encoded as protobuf, with the same result as `append(_: Value)`.
-  /// - Returns: whether the bytes were well formed. If not, the appended bytes are meaningless.
+  /// - Returns: whether the bytes were well formed. If not, the appended bytes must not be used.
   package mutating func append(_ view: EncodedValueView) -> Bool {
     var reader = WireReader(view.bytes)
     guard let tag = try? reader.tag() else { return false }
@@ -143,8 +145,8 @@ extension OrderedCode {
     append(remainder: 0)
   }
 
-  /// Appends the greatest double that is not greater than the number, followed by the remainder. The remainder is less
-  /// than 1024, the largest spacing of doubles in this range.
+  /// Appends the greatest double that is not greater than the number, followed by the difference. The difference is
+  /// less than 1024, because doubles in this range are at most 1024 apart.
   private mutating func append(exactly number: Int64) {
     var floor = Double(number)
     // The conversion may round up, near the end of the range even beyond it.
@@ -153,7 +155,7 @@ extension OrderedCode {
     append(remainder: number - Int64(floor))
   }
 
-  /// Appends a double so that NaN sorts first and the two zeros tie.
+  /// Appends a double so that NaN sorts first and 0.0 and -0.0 are equal.
   private mutating func append(sortable number: Double) {
     if number.isNaN { return append(bigEndian: 0) }
     let bits = (number == 0 ? 0.0 : number).bitPattern

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The keys by which maps that represent other types are recognized.
+/// The keys that identify maps that represent other types.
 enum TypedMap {
   static let type = "__type__"
   static let vector = "__vector__"
@@ -41,7 +41,7 @@ extension WireWriter {
     }
   }
 
-  /// Writes map entries as repeated fields with this number, which is the protobuf encoding of `map<string, Value>`.
+  /// Writes map entries as repeated fields with this number. This is the protobuf encoding of `map<string, Value>`.
   package mutating func entries(_ number: Int, _ fields: Fields) {
     for entry in fields.entries { self.entry(number, entry.name, entry.value) }
   }
@@ -56,8 +56,8 @@ extension WireWriter {
 }
 
 extension WireReader {
-  /// The maximum nesting depth to read. This maximum is above the backend's limit of 20, and protects the stack from
-  /// malicious bytes.
+  /// The maximum nesting depth to read. It is above the backend's limit of 20, and prevents malicious bytes from
+  /// overflowing the stack.
   static let maximumDepth = 64
 
   /// Reads the content of a `google.firestore.v1.Value`.

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The error for bytes that are not well-formed protobuf, or that do not contain the expected message.
+/// The error for bytes that are not well-formed protobuf or do not contain the expected message.
 package struct WireError: Error, Hashable, Sendable {
   package var reason: String
-  /// The invalid text, if a text is not a document's name although it should be; `nil` for other errors.
+  /// The text that should be a document's name but is not; `nil` for other errors.
   package var referenceName: String?
   package init(_ reason: String, referenceName: String? = nil) {
     self.reason = reason
     self.referenceName = referenceName
   }
 
-  /// The error for a `Value` without a type. Servers have a special message for it.
+  /// The error for a `Value` without a type. Servers report it with a special message.
   package static let untypedValue = WireError("a value has no type")
 }
 
-/// Reads protobuf wire format in place. Never reads beyond the end, even if the bytes are malformed.
+/// Reads protobuf wire format without copying. Never reads beyond the end, even if the bytes are malformed.
 package struct WireReader {
   private let bytes: UnsafeRawBufferPointer
   private var position = 0
@@ -83,8 +83,8 @@ package struct WireReader {
   }
 
   /// Reads the content of the next field if it looks like a map entry with a short name. Such an entry has the given
-  /// one-byte tag and a length below 16384, and begins with a field 1 that has a one-byte length. For anything else,
-  /// returns `nil` and reads nothing.
+  /// one-byte tag and a length below 16384. Its content begins with a field 1 whose length is encoded in one byte. For
+  /// anything else, returns `nil` and reads nothing.
   @inline(__always)
   mutating func canonicalEntry(_ tag: UInt8) -> UnsafeRawBufferPointer? {
     guard position + 4 <= bytes.count, bytes[position] == tag else { return nil }
@@ -143,7 +143,7 @@ package struct WireReader {
     return result
   }
 
-  /// Skips the content of a field, for fields with an unknown number.
+  /// Skips the content of a field. Used for fields with an unknown number.
   package mutating func skip(_ type: WireType) throws(WireError) {
     switch type {
     case .varint: _ = try varint()

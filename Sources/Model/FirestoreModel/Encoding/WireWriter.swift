@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Writes protobuf wire format. Nested messages are written in place: one byte is reserved for the length of the
-/// message, and more room is made if necessary.
+/// message, and more bytes are inserted if necessary.
 package struct WireWriter {
   package private(set) var bytes: [UInt8] = []
 
@@ -62,7 +62,7 @@ package struct WireWriter {
     if length >= 0x80 { widenLength(at: start, to: length) } else { bytes[start] = UInt8(length) }
   }
 
-  /// Makes room for a length that does not fit into the reserved byte, and writes it.
+  /// Inserts space for a length that does not fit into the reserved byte, and writes the length.
   private mutating func widenLength(at start: Int, to length: Int) {
     var (rest, more) = (length >> 7, 0)
     while rest > 0 { (rest, more) = (rest >> 7, more + 1) }

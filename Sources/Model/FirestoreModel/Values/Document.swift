@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One version of a document: the backend's version, the cached version, or a local view to which local writes were
-/// applied.
+/// One version of a document: the backend's version, the cached version, or a local view with local writes applied.
 package struct Document: Sendable {
   package enum State: Equatable, Sendable {
     /// The document exists with this content.
     case found(DocumentData)
     /// The document is known not to exist.
     case missing
-    /// The document exists, or existed at `version`, but its content is unknown. The client cannot compute the result
-    /// of an acknowledged write (SDK: "unknown document").
+    /// The document exists, or existed at `version`, but its content is unknown, because the client cannot compute the
+    /// result of an acknowledged write (SDK: "unknown document").
     case unknown
   }
 
@@ -23,7 +22,7 @@ package struct Document: Sendable {
   }
 
   package var key: DocumentKey
-  /// The time at which the backend last changed the document. `nil` if only local writes have created the document.
+  /// The time at which the backend last changed the document. `nil` if only a local write has created the document.
   /// Also `nil` while a local write is visible, because the backend has no such version (SDKs reset the version to
   /// "min").
   package var version: SnapshotVersion?
@@ -51,12 +50,12 @@ package struct Document: Sendable {
   package var hasCommittedMutations: Bool { pending == .committed }
   package var hasPendingWrites: Bool { pending != .none }
 
-  /// The value at a path, read without decoding the document. The document's own name, `__name__`, is not a field:
+  /// The value at a path. Reads it without decoding the document. The document's own name, `__name__`, is not a field;
   /// queries compare `key` instead.
   package subscript(path: FieldPath) -> Value? { data?[path] }
 }
 
-/// The fields of a document, either decoded or as protobuf wire bytes. Wire bytes are decoded on demand.
+/// The fields of a document, either decoded or as protobuf wire bytes. Wire bytes are decoded when needed.
 package struct DocumentData: Sendable {
   package enum Storage: Sendable {
     case decoded(Fields)
@@ -68,7 +67,7 @@ package struct DocumentData: Sendable {
   package init(_ fields: Fields) { storage = .decoded(fields) }
   package init(encoded: EncodedFields) { storage = .encoded(encoded) }
 
-  /// All fields. For encoded data, each access takes O(size) time, so store the result.
+  /// All fields. If the data is encoded, each access takes O(size) time, so store the result.
   package var fields: Fields {
     switch storage {
     case .decoded(let fields): fields
@@ -84,7 +83,8 @@ package struct DocumentData: Sendable {
     }
   }
 
-  /// Compares the field at `path` with `value` in the total order. Encoded data is compared in place.
+  /// Compares the field at `path` with `value` in Firestore's total order. Encoded data is compared without decoding
+  /// it.
   /// - Returns: `nil` if the field is absent.
   package func compare(_ path: FieldPath, with value: Value) -> Ordering? {
     switch storage {
@@ -115,7 +115,7 @@ extension DocumentData: Equatable {
 }
 
 extension Document: Equatable {
-  /// Compares the key, version, state and pending flag, but not the create time.
+  /// Compares the key, the version, the state and the pending-writes flag, but not the create time.
   package static func == (left: Document, right: Document) -> Bool {
     left.key == right.key && left.version == right.version && left.pending == right.pending && left.state == right.state
   }

@@ -27,14 +27,14 @@ package struct Fields: Sendable {
     }
   }
 
-  /// The maximum number of entries for which inserting one by one is faster than sorting.
+  /// The maximum number of entries for which inserting them one by one is faster than sorting.
   private static let few = 64
 
   package init() { storage = .decoded([]) }
 
   /// Creates fields from entries.
-  /// - Parameter entries: the entries in any order. If several entries have the same name, the last one is used
-  ///   (protobuf's rule for maps).
+  /// - Parameter entries: the entries, in any order. If several have the same name, the last one is used, as protobuf
+  ///   requires for maps.
   package init(_ entries: some Sequence<Entry>) {
     self.init()
     self.entries.reserveCapacity(entries.underestimatedCount)
@@ -53,13 +53,13 @@ package struct Fields: Sendable {
 
   init(_ fields: PlainFields) { storage = .plain(fields) }
 
-  /// The encoded bytes of the fields; `nil` unless the fields arrived encoded, are valid for a commit, and have not
-  /// changed since.
+  /// The encoded bytes of the fields. `nil` if the fields were not received in encoded form, are not known to be valid
+  /// in a commit, or have changed since.
   var plain: EncodedFields? { if case .plain(let fields) = storage { fields.encoded } else { nil } }
 
-  /// Creates fields from entries that are probably sorted.
-  /// - Parameter entries: the entries in any order. If they are already sorted, as in canonical bytes, they are used
-  ///   unchanged.
+  /// Creates fields from entries that are usually sorted.
+  /// - Parameter entries: the entries, in any order. If they are already sorted, as in canonical bytes, they are not
+  ///   sorted again.
   package init(unsorted entries: [Entry]) {
     let isSorted = entries.indices.dropFirst().allSatisfy { index in
       entries[index - 1].name.compareUTF8(entries[index].name) == .ascending
@@ -92,7 +92,7 @@ package struct Fields: Sendable {
     }
   }
 
-  /// The maximum number of entries for which lookups search linearly.
+  /// The maximum number of entries for which a linear search is used.
   private static let fewest = 8
 
   private func position(of name: String) -> (index: Int, found: Bool) {
@@ -133,7 +133,7 @@ extension Fields {
     }
   }
 
-  /// Sets a value. Creates missing maps along the path, and replaces values on the path that are not maps.
+  /// Sets a value. Creates missing maps along the path. If a value along the path is not a map, replaces it with one.
   private mutating func set(_ value: Value, at path: ArraySlice<String>) {
     guard let name = path.first else { return }
     if path.count == 1 {
@@ -159,15 +159,15 @@ extension Fields {
 }
 
 extension Fields {
-  /// The fields after a patch. At each of the mask's paths, the result has the value from `new`, or no value if `new`
-  /// has none. Missing maps along the paths are created, and values there that are not maps are replaced. Takes time
-  /// linear in the size of both fields and of the mask.
+  /// The fields after a patch. At each path of the mask, the result has the value from `new`, or no value if `new` has
+  /// none. Missing maps along the paths are created, and values along the paths that are not maps are replaced. Takes
+  /// time linear in the size of both fields and of the mask.
   package func patched(with new: Fields, at mask: FieldMask) -> Fields {
     patched(with: new, at: FieldMask.Branch.branches(of: Array(mask.paths)[...], depth: 0))
   }
 
-  /// Only the fields at the mask's paths, with the maps that contain them. Ignores paths without a field. Takes time
-  /// linear in the size of the mask.
+  /// A copy that contains only the fields at the mask's paths, and the maps around them. Ignores paths without a field.
+  /// Takes time linear in the size of the mask.
   package func projected(to mask: FieldMask) -> Fields {
     projected(to: FieldMask.Branch.branches(of: Array(mask.paths)[...], depth: 0))
   }
@@ -216,21 +216,21 @@ extension Fields {
 }
 
 extension FieldMask {
-  /// Paths whose segments are equal up to and including some depth.
+  /// Paths that have the same segments up to and including some depth.
   fileprivate struct Branch {
     /// The segment that the paths have at this depth.
     let name: String
     /// Whether one of the paths ends at this depth.
     let isPath: Bool
-    /// The paths that continue below this depth.
+    /// The paths that have further segments below this depth.
     let inner: ArraySlice<FieldPath>
     private let depth: Int
 
-    /// The branches of the paths that continue, in order.
+    /// The branches of these paths at the next depth, in order.
     func branches() -> [Branch] { Self.branches(of: inner, depth: depth + 1) }
 
-    /// Groups paths into branches. Sorts only by the segment at this depth, because comparing whole paths would compare
-    /// the shared part repeatedly.
+    /// Groups paths into branches. Sorts only by the segment at this depth. Comparing whole paths would compare the
+    /// common part repeatedly.
     /// - Parameter paths: paths that have equal segments before `depth` and have a segment at `depth`.
     static func branches(of paths: ArraySlice<FieldPath>, depth: Int) -> [Branch] {
       guard let name = paths.first?.segments[depth] else { return [] }

@@ -38,8 +38,8 @@ package struct Timestamp: Hashable, Comparable, Sendable {
   }
 }
 
-/// The version of a document or of a whole snapshot, which is a commit time of the backend. A missing version is
-/// represented by `nil`, not by a "minimum" sentinel.
+/// The version of a document or of a whole snapshot: a commit time of the backend. A missing version is represented by
+/// `nil`, not by a special "minimum" version.
 package struct SnapshotVersion: Hashable, Comparable, Sendable {
   package var timestamp: Timestamp
 
@@ -63,7 +63,7 @@ extension Timestamp {
     (0..<1_000_000_000).contains(nanoseconds) && self >= .earliest && self <= .latest
   }
 
-  /// The error message for a time that is not valid.
+  /// The error message for an invalid time.
   package var objection: String {
     "Timestamp (seconds: \(seconds), nanos: \(nanoseconds)) is outside of 0001-01-01T00:00:00Z to "
       + "9999-12-31T23:59:59.999999999Z."
@@ -71,7 +71,7 @@ extension Timestamp {
 }
 
 extension Value {
-  /// The first time in the value, at any depth of nesting, that Firestore does not support; `nil` if there is none.
+  /// The first time in the value, at any nesting depth, that Firestore does not support; `nil` if there is none.
   package var invalidTimestamp: Timestamp? {
     switch self {
     case .timestamp(let time): time.isValid ? nil : time
@@ -139,9 +139,8 @@ extension Timestamp {
     }
   }
 
-  /// The days since 1970-01-01 in the proleptic Gregorian calendar. The calculation starts each year in March, so that
-  /// the leap day is the last day of a year. The calculation counts cycles of 400 years, each of which has 146 097
-  /// days.
+  /// The days since 1970-01-01 in the proleptic Gregorian calendar. For the calculation, a year starts in March, so
+  /// that the leap day is its last day. The calculation counts in cycles of 400 years, each of which has 146 097 days.
   package static func daysSinceEpoch(year: Int64, month: Int64, day: Int64) -> Int64 {
     let (cycle, yearOfCycle) = (month <= 2 ? year - 1 : year).flooredQuotientAndRemainder(dividingBy: 400)
     let monthFromMarch = (month + 9) % 12
@@ -165,7 +164,7 @@ extension Timestamp {
 }
 
 extension Int64 {
-  /// The quotient, rounded down, and the remainder, whose sign is the divisor's.
+  /// The quotient, rounded down, and the remainder, which has the same sign as the divisor.
   package func flooredQuotientAndRemainder(dividingBy divisor: Int64) -> (Int64, Int64) {
     let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
     return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
@@ -226,8 +225,8 @@ private struct DigitScanner {
 }
 
 extension Duration {
-  /// The number of whole microseconds, saturated at the limits of 64 bits, because a duration from another program may
-  /// exceed them.
+  /// The number of whole microseconds. It is clamped to 64 bits, because a duration from another program may exceed
+  /// them.
   package var wholeMicroseconds: Int64 {
     // The limit prevents the product from overflowing 64 bits.
     let longest = Duration.seconds(9_000_000_000_000)

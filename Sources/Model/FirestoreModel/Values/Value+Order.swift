@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Value {
-  /// The rank of the value's type in the total order. Range and equality filters match only values with the same rank.
-  /// Ranks are even, except some ranks of `BSONValue`.
+  /// The rank of the value's type in Firestore's total order. Range and equality filters match only values with the
+  /// same rank. All ranks are even, except some ranks of `BSONValue`.
   package var typeRank: Int {
     switch self {
     case .null: 0
@@ -20,8 +20,8 @@ extension Value {
     }
   }
 
-  /// Compares two values in Firestore's total order. The integer 1 and the double 1.0 tie. The two zeros, 0.0 and -0.0,
-  /// also tie, and so do all NaNs. Integers and doubles are compared exactly, as in the native SDK and the backend.
+  /// Compares two values in Firestore's total order. The integer 1 and the double 1.0 compare as equal. So do 0.0 and
+  /// -0.0, and all NaNs. Integers and doubles are compared exactly, as in the native SDK and the backend.
   /// - Parameter numericIDs: determines how numeric ids in references are ordered. By default, they are ordered as in
   ///   the client SDKs.
   package func compare(_ other: Value, _ numericIDs: NumericIDOrder = .asText) -> Ordering {
@@ -79,7 +79,7 @@ extension Fields {
 }
 
 extension Ordering {
-  /// Compares two doubles. NaN comes first, and other doubles are compared by number. The two zeros tie.
+  /// Compares two doubles. NaN comes before all other doubles, and 0.0 and -0.0 compare as equal.
   package static func numeric(_ left: Double, _ right: Double) -> Ordering {
     if left < right { return .ascending }
     if left > right { return .descending }
@@ -113,8 +113,8 @@ extension Ordering {
   case equal = 0
   case descending = 1
 
-  /// The equality of orderings. Declared explicitly so that other modules do not use the generic comparison of raw
-  /// values.
+  /// Whether two orderings are equal. Declared explicitly, because other modules would otherwise use the slower generic
+  /// comparison of raw values.
   package static func == (left: Ordering, right: Ordering) -> Bool {
     switch (left, right) {
     case (.ascending, .ascending), (.equal, .equal), (.descending, .descending): true
@@ -130,7 +130,7 @@ extension Ordering {
     }
   }
 
-  /// This ordering, or `next` if this one is a tie.
+  /// This ordering, or `next` if this ordering is `equal`.
   package func then(_ next: @autoclosure () -> Ordering) -> Ordering {
     self == .equal ? next() : self
   }
@@ -141,8 +141,8 @@ extension Ordering {
 }
 
 extension String {
-  /// Compares the UTF-8 bytes, as Firestore orders strings, field names and path segments. In contrast, `String.<`
-  /// compares normalized forms, and `==` treats canonically equivalent strings as equal.
+  /// Compares the UTF-8 bytes. Firestore orders strings, field names and path segments in this way. In contrast,
+  /// `String.<` compares normalized forms, and `==` treats canonically equivalent strings as equal.
   package func compareUTF8(_ other: String) -> Ordering {
     withUTF8Bytes { left in other.withUTF8Bytes { right in Ordering.lexicographic(left, right) } }
   }
@@ -176,7 +176,8 @@ extension Ordering {
     return Ordering(left.count, right.count)
   }
 
-  /// The index of the first byte that differs, or the length of the shorter buffer. Compares eight bytes at a time.
+  /// The index of the first byte that differs. If there is none, the length of the shorter buffer. Compares eight bytes
+  /// at a time.
   static func firstDifference(_ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>) -> Int {
     let shared = min(left.count, right.count)
     let (a, b) = (UnsafeRawBufferPointer(left), UnsafeRawBufferPointer(right))
@@ -194,8 +195,8 @@ extension Ordering {
 }
 
 extension Range<Int> {
-  /// The first index that satisfies the predicate; the range's upper bound if none does. All indexes that satisfy the
-  /// predicate must come after those that do not. Calls the predicate about log2(count) times.
+  /// The first index that satisfies the predicate, or the range's upper bound if there is none. Requires that all
+  /// indexes that satisfy the predicate come after those that do not. Calls the predicate about log2(count) times.
   @inlinable
   package func partitioningIndex(where predicate: (Int) -> Bool) -> Int {
     var (low, high) = (lowerBound, upperBound)

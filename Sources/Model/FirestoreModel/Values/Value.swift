@@ -4,10 +4,10 @@
 ///
 /// The operator `==` is Firestore's strict equality, used for document contents, `in` and `array-contains`. The integer
 /// 1 does not equal the double 1.0, and 0.0 does not equal -0.0, but NaN equals NaN. The function `compare` is the
-/// total order of queries, in which these numbers tie.
+/// total order of queries, in which the numbers of each pair compare as equal.
 ///
-/// Only the recursive case and the largest case are boxed (`indirect`), so that decoding a document with plain values
-/// needs few allocations.
+/// Only the recursive case and the largest case are boxed (`indirect`), so that documents with simple values can be
+/// decoded with few allocations.
 package enum Value: Sendable {
   case null
   case boolean(Bool)
@@ -26,8 +26,7 @@ package enum Value: Sendable {
 
 /// A `FieldValue.serverTimestamp()` that the backend has not resolved yet. This value exists only in local views.
 package struct ServerTimestamp: Sendable {
-  /// The time of the write by this device's clock. This time is the estimate of the value, and determines how the value
-  /// is ordered.
+  /// The time of the write by this device's clock. It serves as the estimate of the value, and for ordering the value.
   package var localWriteTime: Timestamp
   /// The field's previous value, which `ServerTimestampBehavior.previous` shows. It is never a server timestamp itself.
   package var previous: Value?
@@ -38,7 +37,7 @@ package struct ServerTimestamp: Sendable {
   }
 }
 
-/// A location on Earth in degrees. Locations are compared as plain numbers, first by latitude.
+/// A location on Earth in degrees. Locations are ordered by latitude and then by longitude, as numbers.
 package struct GeoPoint: Hashable, Sendable {
   package var latitude: Double
   package var longitude: Double
@@ -50,23 +49,25 @@ package struct GeoPoint: Hashable, Sendable {
 }
 
 extension Document {
-  /// The document's size in bytes by Firestore's accounting (PROTOCOL §3.10). It is the sum of the sizes of its name
-  /// and fields, plus 32.
+  /// The document's size in bytes, calculated as Firestore does for its size limit (PROTOCOL §3.10). It is the sum of
+  /// the sizes of its name and fields, plus 32.
   package var byteSize: Int { key.byteSize + (data?.fields.byteSize ?? 0) + 32 }
 }
 
 extension DocumentKey {
-  /// The accounted size of a name in bytes: for each segment its bytes plus 1, and 16 for the whole name.
+  /// The size of a name in bytes, calculated as Firestore does: the bytes of each segment plus 1, and 16 for the whole
+  /// name.
   package var byteSize: Int { path.segments.reduce(16) { $0 + $1.utf8.count + 1 } }
 }
 
 extension Fields {
-  /// The accounted size of all entries in bytes, including their names.
+  /// The size of all entries in bytes, including their names, calculated as Firestore does.
   package var byteSize: Int { entries.reduce(0) { $0 + $1.name.utf8.count + 1 + $1.value.byteSize } }
 }
 
 extension Value {
-  /// The accounted size of a value (PROTOCOL §3.10), in bytes. An unresolved server timestamp counts as a timestamp.
+  /// The size of a value in bytes, calculated as Firestore does (PROTOCOL §3.10). An unresolved server timestamp counts
+  /// as a timestamp.
   package var byteSize: Int {
     switch self {
     case .null, .boolean: 1
@@ -131,13 +132,13 @@ extension Value: Hashable {
   }
 
   /// Whether the backend treats the values as equal in filters and array transforms (PROTOCOL §3.2, §3.7). This is the
-  /// case if they tie in the total order: the integer 1 equals the double 1.0, and 0.0 equals -0.0, also inside maps
-  /// and arrays.
+  /// case if they compare as equal in the total order: the integer 1 equals the double 1.0, and 0.0 equals -0.0, even
+  /// inside maps and arrays.
   package func equalsNumerically(_ other: Value) -> Bool { compare(other) == .equal }
 }
 
 extension Double {
-  /// Whether both numbers are NaN, or both are equal and have the same sign of zero.
+  /// Whether both numbers are NaN, or are equal including the sign of zero.
   fileprivate func isIdentical(to other: Double) -> Bool { identityBits == other.identityBits }
 
   /// The bits of the number, with a single representation for all NaNs.
@@ -145,7 +146,7 @@ extension Double {
 }
 
 extension String {
-  /// Hashes the UTF-8 bytes, consistent with `equalsUTF8`.
+  /// Hashes the UTF-8 bytes. Strings that are equal according to `equalsUTF8` have equal hashes.
   package func hashUTF8(into hasher: inout Hasher) {
     hasher.combine(withUTF8Bytes { ByteHash.of(UnsafeRawBufferPointer($0)) })
   }
@@ -166,7 +167,7 @@ extension Fields: Hashable {
   }
 }
 
-/// A value of a BSON type. Newer clients write such a value as a map with one entry, whose name is reserved. This
+/// A value of a BSON type. Newer clients write such a value as a map with one entry whose name is reserved. This
 /// package treats the value as a map, except that it has a separate rank in the total order (firebase-js-sdk,
 /// `TypeOrder`).
 enum BSONValue {
@@ -176,7 +177,7 @@ enum BSONValue {
   case objectID(String)
   case regularExpression(pattern: String, options: String)
   case maximumKey
-  /// A 32-bit integer, or a decimal number that is represented by the nearest double.
+  /// A 32-bit integer, or a decimal number. The nearest double represents a decimal number.
   case number(Value)
 
   init?(_ fields: Fields) {
@@ -203,7 +204,7 @@ enum BSONValue {
     }
   }
 
-  /// The rank in the total order, comparable with `Value.typeRank`. It may be equal to the rank of another type, or lie
+  /// The rank in the total order, comparable with `Value.typeRank`. It may equal the rank of another type, or be
   /// between the ranks of two other types.
   var typeRank: Int {
     switch self {
@@ -217,7 +218,7 @@ enum BSONValue {
     }
   }
 
-  /// The sort keys of a value, to compare values of the same type. The most significant key comes first.
+  /// The sort keys by which values of the same type are compared. The most significant key comes first.
   var parts: [Value] {
     switch self {
     case .minimumKey, .maximumKey: []
@@ -248,7 +249,7 @@ extension Value {
     }
   }
 
-  /// The number by which the value is ordered, also for BSON types; `nil` if the value is not a number.
+  /// The number by which the value is ordered, including BSON numbers; `nil` if the value is not a number.
   package var orderedNumber: Value? {
     switch self {
     case .integer, .double: self

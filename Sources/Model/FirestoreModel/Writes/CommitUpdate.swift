@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A backend's notification about commits. It names the changed collections, but contains no documents.
+/// A backend's notification about commits. It contains the changed collections, but no documents.
 package enum CommitUpdate: Hashable, Sendable {
-  /// Any collection may have changed, so information about collections must be refreshed. The first notification of a
-  /// stream is always this one.
+  /// Any collection may have changed, so information about all collections must be refreshed. The first notification on
+  /// a stream is always this one.
   case everything
   /// The collections that changed since the previous notification, without duplicates, sorted by path.
   case collections([CollectionNotice])
 }
 
-/// The numbers of documents in one collection that commits created, deleted and changed. If a document was written
-/// several times, each time counts.
+/// The numbers of documents that commits created, deleted and changed in one collection. A document that was written
+/// several times counts several times.
 package struct CollectionNotice: Hashable, Sendable {
   package var collection: ResourcePath
   package var created: Int

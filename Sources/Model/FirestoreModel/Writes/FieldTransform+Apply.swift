@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension FieldTransform.Operation {
-  /// The transform's result on this device, before the backend responds. Array elements are compared by strict
-  /// equality.
+  /// The transform's result on this device until the backend responds. Array elements are compared by strict equality.
   package func localResult(previous: Value?, at localWriteTime: Timestamp) -> Value {
     switch self {
     case .serverTimestamp:
@@ -14,7 +13,7 @@ extension FieldTransform.Operation {
     }
   }
 
-  /// The transform's result at the backend, where array elements are compared by numeric equality (PROTOCOL §3.2).
+  /// The transform's result on the backend, which compares array elements by numeric equality (PROTOCOL §3.2).
   /// - Parameter time: the time of the request, which `serverTimestamp` uses.
   package func backendResult(previous: Value?, at time: Timestamp) -> Value {
     if case .serverTimestamp = self { return .timestamp(time) }
@@ -60,8 +59,8 @@ extension Value {
     }
   }
 
-  /// The sum of two numbers. Integers saturate. If one number is a double, the sum is a double. If the previous value
-  /// is not a number, it is ignored.
+  /// The sum of two numbers. Integers saturate. If one of the numbers is a double, the sum is a double. A previous
+  /// value that is not a number is ignored.
   fileprivate static func sum(_ previous: Value?, _ operand: Value) -> Value {
     if case .integer(let left)? = previous, case .integer(let right) = operand {
       let (sum, overflow) = left.addingReportingOverflow(right)
@@ -71,8 +70,8 @@ extension Value {
     return .double(left + right)
   }
 
-  /// The smaller of two numbers for `.ascending`, otherwise the larger one. If the numbers tie, the stored number. NaN
-  /// if one of them is NaN.
+  /// The smaller of two numbers for `.ascending`, and otherwise the larger one. If the numbers compare as equal, the
+  /// result is the stored one. If one of them is NaN, the result is NaN.
   fileprivate static func extreme(_ previous: Value?, _ operand: Value, keeping order: Ordering) -> Value {
     guard let previous, let left = previous.doubleValue, let right = operand.doubleValue else { return operand }
     if left.isNaN || right.isNaN { return .double(.nan) }
@@ -80,8 +79,8 @@ extension Value {
   }
 }
 
-/// A set of values, which are compared in the way that array transforms require. Lookups do not have to compare every
-/// pair of values.
+/// A set of values, compared in the way that array transforms require. A lookup does not compare the value with every
+/// value in the set.
 struct ValueSet {
   /// Determines how values are compared.
   enum Equality {
@@ -93,7 +92,7 @@ struct ValueSet {
 
   private enum Content {
     case strict(Set<Value>)
-    /// Encodings of the values. Two encodings are equal if the values tie in the total order.
+    /// Encodings of the values. Two encodings are equal if the values compare as equal in the total order.
     case numeric(Set<[UInt8]>)
   }
 
@@ -137,7 +136,7 @@ struct ValueSet {
 }
 
 extension FieldTransform.Operation {
-  /// The elements, followed by those operands that are not among them. Each operand is added only once.
+  /// The elements, followed by the operands that are not among them. Each such operand is added only once.
   static func union(_ elements: [Value], _ operands: [Value], _ equality: ValueSet.Equality) -> [Value] {
     var present = ValueSet(elements, equality)
     return elements + operands.filter { present.insert($0) }

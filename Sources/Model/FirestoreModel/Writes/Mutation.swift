@@ -5,10 +5,10 @@ package struct Mutation: Equatable, Sendable {
   package enum Operation: Equatable, Sendable {
     /// Replaces the document.
     case set(Fields)
-    /// Sets the masked paths to the values in the fields. Deletes the masked paths that have no value in the fields.
+    /// Sets the fields at the mask's paths to the given values. If a path has no value, its field is deleted.
     case patch(Fields, FieldMask)
     case delete
-    /// Changes nothing and only checks the precondition. Must not be added to the offline queue.
+    /// Checks the precondition without changing anything. Must not be added to the offline queue.
     case verify
   }
 
@@ -28,7 +28,7 @@ package struct Mutation: Equatable, Sendable {
   }
 }
 
-/// The condition that a document must satisfy for a mutation to be applied.
+/// The condition that a document must meet for a mutation to be applied.
 package enum Precondition: Hashable, Sendable {
   case none
   case exists(Bool)
@@ -41,11 +41,11 @@ package struct FieldMask: Hashable, Sendable {
 
   package init(_ paths: some Sequence<FieldPath>) { self.paths = Set(paths) }
 
-  /// Whether one of the mask's paths is `path` or contains it.
+  /// Whether one of the mask's paths is equal to `path` or contains it.
   package func covers(_ path: FieldPath) -> Bool { paths.contains { $0.isPrefix(of: path) } }
 }
 
-/// A change of one field that depends on the value that the field has at the backend.
+/// A change of one field that depends on the field's value on the backend.
 package struct FieldTransform: Equatable, Sendable {
   package enum Operation: Equatable, Sendable {
     case serverTimestamp
@@ -65,11 +65,11 @@ package struct FieldTransform: Equatable, Sendable {
   }
 }
 
-/// The backend's response to one mutation of a commit.
+/// The backend's result for one mutation of a commit.
 package struct MutationResult: Sendable {
-  /// The document's version after the commit. For a delete, the commit time.
+  /// The document's version after the commit. For a deletion, the commit time.
   package var version: SnapshotVersion
-  /// The results, one value for each transform. The value is `null` for array transforms.
+  /// The results of the transforms, one value for each. The value is `null` for an array transform.
   package var transformResults: [Value]
 
   package init(version: SnapshotVersion, transformResults: [Value] = []) {
@@ -89,14 +89,14 @@ package struct BatchID: Hashable, Comparable, Sendable, CustomStringConvertible 
 /// Mutations that were written together and are committed atomically.
 package struct MutationBatch: Sendable {
   package var id: BatchID
-  /// The number of the cache session that created the batch. If a cache is restored to an earlier state, batch ids may
-  /// be used again, but generations are not.
+  /// A number that identifies the cache session in which the batch was created. If a cache is restored to an earlier
+  /// state, batch ids may be used again, but session numbers are not.
   package var generation: Int64
   /// The time of the write, by this device's clock.
   package var localWriteTime: Timestamp
-  /// Patches that contain the values to which non-idempotent transforms (increments) were originally applied. Because
-  /// of these patches, the local view does not change if the backend's value arrives before the acknowledgement. They
-  /// are never sent to the backend.
+  /// Patches with the values to which non-idempotent transforms (increments) were originally applied. With these
+  /// patches, the local view does not change if the backend's value arrives before the acknowledgement. They are never
+  /// sent to the backend.
   package var baseMutations: [Mutation]
   package var mutations: [Mutation]
 
@@ -116,7 +116,7 @@ package struct MutationBatch: Sendable {
 
 /// The fields that pending mutations have changed.
 package enum MutatedFields: Hashable, Sendable {
-  /// All fields, because the mutations include a set or a delete.
+  /// All fields, because a pending mutation is a set or a delete.
   case all
   case some(FieldMask)
 
@@ -145,8 +145,8 @@ extension Mutation {
   ///
   /// A document with visible local writes has no version (version 0 in the data of the spec tests).
   /// - Parameters:
-  ///   - document: the document to change. It becomes `.local` if the mutation takes effect, and remains unchanged if
-  ///     the precondition does not hold.
+  ///   - document: the document to change. Its pending state becomes `.local` if the mutation takes effect. It is not
+  ///     changed if the precondition is not met.
   ///   - previousMask: the fields that earlier pending mutations changed.
   /// - Returns: all fields that pending mutations have changed so far, including this mutation.
   package func applyLocally(
@@ -175,9 +175,9 @@ extension Mutation {
   }
 
   /// Applies the transforms to the result of the operation and of earlier transforms, as the backend does. For example,
-  /// an increment in a set starts without a previous value. (The SDKs start from the value before the mutation. Until
-  /// the backend's version arrives, they therefore show a wrong value for an increment in a set.) Only a server
-  /// timestamp uses the value before the mutation, which it stores.
+  /// an increment in a set has no previous value. (The SDKs use the value before the mutation. Therefore they show a
+  /// wrong value for an increment in a set until the backend's version arrives.) Only a server timestamp uses the value
+  /// before the mutation, which it stores as the previous value.
   private func transformed(_ fields: Fields, before: DocumentData?, at localWriteTime: Timestamp) -> Fields {
     var result = fields
     for transform in transforms {
@@ -187,12 +187,12 @@ extension Mutation {
     return result
   }
 
-  /// The patch that contains the values to which non-idempotent transforms (increments) are now applied. Because of
-  /// this patch, the local view does not change if the backend's value arrives before the acknowledgement (SDK:
+  /// The patch with the values to which non-idempotent transforms (increments) are applied now. With this patch, the
+  /// local view does not change if the backend's value arrives before the acknowledgement (SDK:
   /// extractTransformBaseValue).
   /// - Returns: `nil` if every transform can be repeated with the same result. This includes the transforms of a set,
   ///   which depend only on the set. Also `nil` for a patch that may have no effect on an existing document, because
-  ///   its base mutation would change the document nevertheless.
+  ///   its base mutation would change the document even then.
   package func baseMutation(for document: Document) -> Mutation? {
     guard case .patch = operation, precondition == .none || precondition == .exists(true) else { return nil }
     var base = Fields()
@@ -209,8 +209,8 @@ extension Mutation {
 
   /// The single mutation that turns the remote document into `document` (SDK: calculateOverlayMutation).
   ///
-  /// In contrast to the SDKs, a patch without fields is also an overlay, because the patch may have created the
-  /// document and marks it as pending.
+  /// In contrast to the SDKs, a patch without fields also results in an overlay. Such a patch may create the document,
+  /// and marks it as pending.
   /// - Returns: `nil` if no pending mutation takes effect.
   package static func overlay(of document: Document, changing mask: MutatedFields) -> Mutation? {
     guard document.hasLocalMutations else { return nil }
@@ -245,8 +245,9 @@ extension Document {
 }
 
 extension Mutation {
-  /// Applies the acknowledged mutation to the remote document (SDK: applyToRemoteDocument). The result is `.committed`
-  /// until the backend's version arrives. If a patch applies to an unknown document, the result is `.unknown`.
+  /// Applies the acknowledged mutation to the remote document (SDK: applyToRemoteDocument). The document's pending
+  /// state is `.committed` until the backend's version arrives. A patch of an unknown document results in the state
+  /// `.unknown`.
   package func applyAcknowledged(_ result: MutationResult, to document: inout Document) {
     let existed = document.exists
     switch operation {
@@ -283,7 +284,7 @@ extension Mutation {
     return fields
   }
 
-  /// The value that a transform produces at the backend.
+  /// The value that a transform produces on the backend.
   private func result(of index: Int, over previous: Value?, by result: MutationResult) -> Value {
     let operation = transforms[index].operation
     let answered = index < result.transformResults.count ? result.transformResults[index] : nil

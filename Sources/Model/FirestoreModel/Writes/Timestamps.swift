@@ -38,7 +38,7 @@ extension Fields {
 extension Value {
   fileprivate var truncated: Value { cut ?? self }
 
-  /// A copy of the value with truncated timestamps; `nil` if no timestamp has to be truncated.
+  /// A copy of the value with truncated timestamps; `nil` if the value contains no timestamp that must be truncated.
   fileprivate var cut: Value? {
     switch self {
     case .timestamp(let time):

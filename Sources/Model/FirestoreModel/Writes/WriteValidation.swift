@@ -4,12 +4,13 @@
 package enum WriteLimit {
   /// The maximum nesting depth of maps and arrays.
   package static let depth = 20
-  /// The maximum size in bytes of a string, a byte string, or a whole field.
+  /// The maximum size in bytes of a string, of a byte string, or of a whole field.
   package static let valueBytes = 1_048_487
-  /// The maximum size in bytes of a document, by Firestore's accounting.
+  /// The maximum size of a document in bytes, calculated as Firestore does.
   package static let documentBytes = 1_048_576
   package static let vectorDimensions = 2048
-  /// The maximum number of transforms in one write. Firestore counts all transforms of a document in a commit together.
+  /// The maximum number of transforms in one write. If a commit writes a document several times, Firestore adds up the
+  /// transforms.
   package static let transforms = 500
 }
 
@@ -47,7 +48,7 @@ extension Value {
     try validate(at: path, depth: 0, isInArray: false)
   }
 
-  /// Whether the value is valid regardless of its position.
+  /// Whether the value is valid at any position in a document.
   fileprivate var isPlainAndShort: Bool {
     switch self {
     case .null, .boolean, .integer, .double: true
@@ -148,7 +149,7 @@ extension FieldTransform {
 
 extension Document {
   /// Checks that a document does not exceed the size limit.
-  /// - Throws: `invalid-argument` if the document exceeds 1 MiB by Firestore's accounting.
+  /// - Throws: `invalid-argument` if the document exceeds 1 MiB, calculated as Firestore does.
   package func validateSize() throws(ModelError) {
     let size = byteSize
     if size > WriteLimit.documentBytes {
@@ -160,7 +161,7 @@ extension Document {
 }
 
 extension FieldPath {
-  /// The path for messages, truncated so that an error about a long name remains readable.
+  /// The path for error messages. It is truncated, so that an error about a long name remains readable.
   fileprivate var shortText: String {
     let text = canonicalText
     return text.utf8.count <= 120 ? "\"\(text)\"" : "\"\(text.prefix(100))…\""
@@ -169,8 +170,8 @@ extension FieldPath {
 
 extension Mutation {
   /// Checks that all references refer to documents in the given database.
-  /// - Throws: `invalid-argument` if a reference is to another database, because clients cannot follow such a
-  ///   reference.
+  /// - Throws: `invalid-argument` if a reference is to another database, because clients cannot read documents through
+  ///   such a reference.
   package func checkReferences(stayIn database: DatabaseID) throws(ModelError) {
     switch operation {
     case .set(let fields), .patch(let fields, _):
