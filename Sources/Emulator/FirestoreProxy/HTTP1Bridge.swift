@@ -261,7 +261,7 @@ final class HTTP1Bridge: ProxiedConnection {
   func serverClosed(_ side: ServerSide, _ error: (any Error)?) {
     guard side === server else { return }
     server = nil
-    if let error { core.tell(connectionEvent("\(core.target.text) broke the rules of HTTP: \(error)")) }
+    if let error { core.tell(connectionEvent("\(core.target.text) violated the HTTP protocol: \(error)")) }
     if let exchange, !exchange.isAnswerOver { answer(exchange, core.broken) }
   }
 
@@ -281,7 +281,7 @@ final class HTTP1Bridge: ProxiedConnection {
   }
 
   func clientFailed(_ error: any Error) {
-    core.tell(connectionEvent("the client broke the rules of HTTP: \(error)"))
+    core.tell(connectionEvent("the client violated the HTTP protocol: \(error)"))
   }
 
   /// Closes the connection to the server. The server's response to the request is discarded.

@@ -286,8 +286,8 @@ final class CacheDatabase {
     }
     return StoreError(
       .locked,
-      "Process \(holder), which shares the cache, has kept it locked for seconds. If it is stopped, continue it with "
-        + "kill -CONT \(holder), or end it.")
+      "Process \(holder), which shares the cache, has locked the cache for several seconds. If the process is stopped, "
+        + "resume it with kill -CONT \(holder), or end it.")
   }
 }
 

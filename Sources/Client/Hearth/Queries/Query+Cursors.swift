@@ -76,7 +76,8 @@ private enum CursorValues {
       throw .invalidArgument("The document \(snapshot.reference.path) of a cursor does not exist.")
     }
     guard snapshot.content.firestore === firestore else {
-      throw .invalidArgument("The document \(snapshot.reference.path) of a cursor comes from another Firestore.")
+      throw .invalidArgument(
+        "The document \(snapshot.reference.path) of a cursor comes from another Firestore instance.")
     }
     query.explicitOrderBy = query.orderBy
     var values: [Value] = []
