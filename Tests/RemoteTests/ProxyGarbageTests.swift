@@ -147,7 +147,7 @@ import Testing
         #expect(upgrade.hasPrefix("HTTP/1.1 501 ") && upgrade.contains("does not support the upgrade to websocket"))
         let unasked = try await RawHTTP.exchange(
           "GET /requests HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\(key)\r\n", proxy.endpoint)
-        #expect(unasked.hasPrefix("HTTP/1.1 503 ") && unasked.contains("without being asked"))
+        #expect(unasked.hasPrefix("HTTP/1.1 503 ") && unasked.contains("without a request"))
       }
     }
   }

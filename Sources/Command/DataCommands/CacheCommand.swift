@@ -38,7 +38,7 @@ package struct CollectCommand: AsyncParsableCommand {
       or with --dry-run the counts to remove.
       """)
 
-  @Flag(help: "Only print how much would be removed, even from a cache below its limit.")
+  @Flag(help: "Only print how much would be removed, also if the cache is below its limit.")
   var dryRun = false
 
   @Flag(help: "Print JSON.")
@@ -204,7 +204,7 @@ package struct IndexesCommand: AsyncParsableCommand {
     if states.isEmpty, !deletesAll {
       headless.note(
         "\(CacheReader.name(of: locations)) has no indexes. A server has separate indexes: --suggest lists "
-          + "the indexes that Cloud Firestore would need for the queries at a 'hearth serve'.")
+          + "the indexes that Cloud Firestore would need for the queries that a 'hearth serve' received.")
     }
   }
 

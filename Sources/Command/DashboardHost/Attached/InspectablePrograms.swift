@@ -102,7 +102,7 @@ package struct InspectablePrograms {
       throw CommandFailure(
         .configuration,
         "\(core.name) \(entry.address) reports in format \(core.hearth), but this hearth "
-          + "reads format \(InspectionGreeting.currentVersion). Use the hearth version of that program.")
+          + "reads format \(InspectionGreeting.currentVersion). Use the version of hearth that matches the program.")
     case .silent:
       throw CommandFailure(
         .unavailable, "\(entry.address) does not answer: it may be stopped (fg or kill -CONT \(entry.address.process))."

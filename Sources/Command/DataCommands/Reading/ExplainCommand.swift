@@ -67,7 +67,8 @@ package struct ExplainCommand: AsyncParsableCommand {
     if json { return try OutputFile.print(data: Self.json(answer, needed) + "\n") }
     try Self.print(answer, needed)
     if !locations.isCloud {
-      headless.note("this server needs no index. The output shows the indexes and reads of Cloud Firestore.")
+      headless.note(
+        "this server needs no index. The output shows the indexes that Cloud Firestore would use, and its reads.")
     }
   }
 

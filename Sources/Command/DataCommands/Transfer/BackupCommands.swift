@@ -280,7 +280,7 @@ package struct RestoreCommand: AsyncParsableCommand, WritingCommand {
   }
 
   private static func failure(_ stopped: ImportJob.Failure, of backup: BackupFolder, isDry: Bool) -> any Error {
-    let written = isDry ? "" : " Restored before it: \(stopped.done.documents.documents)."
+    let written = isDry ? "" : " Restored before this error: \(stopped.done.documents.documents)."
     switch stopped.error {
     case let reason as Rejection.Reason:
       return CommandFailure(.badData, "\(backup.documentFile), \(reason.text)\(written)")

@@ -201,7 +201,7 @@ package struct ImportCommand: AsyncParsableCommand, WritingCommand {
 
   private func failure(_ error: any Error, after done: ImportProgressPoint) -> any Error {
     let name = inputName
-    let written = dryRun ? "" : " Imported before it: \(done.documents.documents)."
+    let written = dryRun ? "" : " Imported before this error: \(done.documents.documents)."
     switch error {
     case let error as JSONError: return CommandFailure(.badData, "\(name), \(error)\(written)")
     case let reason as Rejection.Reason: return CommandFailure(.badData, "\(name), \(reason.text)\(written)")

@@ -19,8 +19,9 @@ struct WallCommand: AsyncParsableCommand {
     commandName: "wall", abstract: "Show the last minute of all listeners on one screen, or as JSON.",
     discussion: """
       Shows one line for each listener: its events in each of the last 60 seconds, its documents, and its events per \
-      second (the mean of ten seconds). For the field with few values that changes most, it also shows the document \
-      count of each value. Below are your writes, their round trips and the outages on the same axis, and the latest \
+      second (the mean of ten seconds). Of the fields with few different values it picks the one that changes most, and \
+      shows the document count of each value. \
+      Below are your writes, their round trips and the outages on the same axis, and the latest \
       events. Each step of a graph's height doubles the event count, or quadruples the milliseconds. s \
       sorts by rate or by name, enter shows the result of a listener, o goes offline, esc returns to the dashboard, \
       where M opens the wall again. At most two frames a second are sent.

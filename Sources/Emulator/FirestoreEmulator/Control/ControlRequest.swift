@@ -131,9 +131,9 @@ struct ControlWork: Sendable {
     throw RPCStatus(
       .permissionDenied,
       rules.asksForProof
-        ? "Only an administrator controls the server. Send the secret of its --admin-secret as 'Authorization: Bearer "
+        ? "Only an administrator can control the server. Send the secret of its --admin-secret as 'Authorization: Bearer "
           + "SECRET'."
-        : "From another machine only an administrator controls the server.")
+        : "From another machine only an administrator can control the server.")
   }
 
   /// Rejects remote requests that affect the machine or lock out other users, unless rules identify administrators.
