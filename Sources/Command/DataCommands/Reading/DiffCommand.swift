@@ -29,8 +29,8 @@ package struct DiffCommand: AsyncParsableCommand {
       the last hour, up to 64 MiB of earlier versions. Cloud Firestore keeps an hour, or a week of whole minutes.
 
       A document that is only on the first side is marked with -, one only on the second with +, and a different one \
-      with ~ and its fields. With --json a line is an object with path, type (removed, added, modified), and data or \
-      fields.
+      with ~ and its fields. With --json, each line is an object with path, type (removed, added, modified), and data \
+      or fields.
 
       Exit status: 0 if both sides are equal, 1 if they differ, 4 if neither has anything at the path, 70 for failures \
       without another status.

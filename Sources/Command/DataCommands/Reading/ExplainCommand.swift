@@ -18,10 +18,11 @@ package struct ExplainCommand: AsyncParsableCommand {
       output says if it is a composite index, which you have to create in Cloud Firestore.
 
       --analyze runs the query, which is billed as usual. It prints the results, the time, the documents and index \
-      entries read, and the billed reads. Without it nothing is read. A limit keeps the cost low.
+      entries read, and the billed reads. Without --analyze, the server reads no documents. A limit keeps the cost \
+      low.
 
-      With --json one object with indexes (scope and properties), compositeIndex (the one that Cloud Firestore must \
-      have, or null), and with --analyze execution (results, milliseconds, documentsRead, indexEntriesRead, \
+      With --json, prints one object with indexes (scope and properties), compositeIndex (the one that Cloud Firestore \
+      must have, or null), and with --analyze execution (results, milliseconds, documentsRead, indexEntriesRead, \
       readsBilled).
 
       Exit status: 1 if the server does not explain queries, which Google's emulator may not do. 'hearth cache \

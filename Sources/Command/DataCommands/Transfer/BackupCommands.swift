@@ -18,9 +18,9 @@ package struct BackupCommand: AsyncParsableCommand {
     commandName: "backup", abstract: "Write a whole database to a folder, with its rules and indexes.",
     discussion: """
       The folder has the documents in documents.jsonl.zst, which 'hearth import' and 'hearth diff' also read. Rules \
-      and indexes have the names that Google's tools use, with a firebase.json for them. backup.json has the database, \
-      the time and the document count. The folder gets its name when it is complete, and replaces an older backup. A \
-      folder with other contents is never replaced.
+      and indexes are in files with the names that Google's tools use, and a firebase.json lists these files. \
+      backup.json has the database, the time and the document count. The folder appears when it is complete, and \
+      replaces an older backup. A folder with other contents is never replaced.
 
       Rules and indexes come from the server, or from --rules and --indexes; data on this machine has none. If a \
       server does not return them, a message says so. 'hearth restore' restores everything except the rules and \

@@ -22,10 +22,10 @@ struct AttachCommand: AsyncParsableCommand {
     discussion: """
       You can watch a program that uses Hearth if it was started with HEARTH_INSPECT=1, or sets isInspectable in its \
       FirestoreSettings (HEARTH_INSPECT=0 forbids it). You can also watch a dashboard, hearth wall, watch, get --watch \
-      and play. Their name is the command, as in hearth attach dashboard. You can always watch a proxy and its \
-      clients, unless the variable forbids it. The dashboard then shows the program's listeners with every snapshot \
-      and its cause, its pending and rejected writes, its connection and its cache, and explains its queries. You can \
-      watch only your own programs.
+      and play. Their name is the name of the command, as in hearth attach dashboard. You can always watch a proxy and \
+      its clients, unless the variable forbids it. The dashboard then shows the program's listeners with every \
+      snapshot and its cause, its pending and rejected writes, its connection and its cache, and explains its queries. \
+      You can watch only your own programs.
 
       Without --control nothing is changed. With it, o switches the program's network off and on, and F breaks the \
       connection to its backend. In the writes pane, r and x retry, cancel and drop pending writes. You cannot change \

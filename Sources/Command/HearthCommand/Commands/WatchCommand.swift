@@ -21,7 +21,7 @@ struct WatchCommand: AsyncParsableCommand {
       is unreachable at the start is an error, 69, unless --cache names a cache to start with. If the server becomes \
       unreachable later, the watch reports it on standard error and waits.
 
-      With --json a line is an object with type (added, modified, removed), path, changed (the names of modified \
+      With --json, each line is an object with type (added, modified, removed), path, changed (the names of modified \
       fields), data, metadata (fromCache, pendingWrites), cause and time.
 
       Example: hearth watch cities --where 'state == CA' --no-initial --until added --timeout 30s --json

@@ -18,7 +18,7 @@ struct ServeCommand: AsyncParsableCommand {
 
       On the same port, GET /health reports that the server is running. DELETE \
       /emulator/v1/projects/P/databases/D/documents empties a database. With the path of a collection or document at \
-      the end it deletes that and everything below it.
+      the end, it deletes this collection or document and everything below it.
 
       --rules FILE enforces security rules on everyone except administrators ('Authorization: Bearer owner', which \
       server SDKs send to an emulator). User tokens are accepted unsigned, as in Google's emulator, unless you set \
