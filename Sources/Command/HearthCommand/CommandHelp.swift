@@ -218,7 +218,7 @@ enum ShortHelp {
         (["exec"], "a server for one command, such as a test suite"),
         (["proxy"], "show and disturb traffic between client and server"),
         (["rules"], "check files of security rules, test them with cases"),
-        (["play"], "scenarios with offline clients, writes, expected events"),
+        (["play"], "scenarios: offline clients, writes, expected events"),
       ]
     ),
     (

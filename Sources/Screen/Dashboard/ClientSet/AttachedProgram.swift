@@ -40,10 +40,10 @@ package struct AttachedProgram: Hashable, Sendable {
   var transferReason: String { reason("only \(owner) can use the backend") }
   var controlReason: String {
     isOfScenario
-      ? reason("only steps change network and faults")
+      ? reason("only the steps of the scenario change network and faults")
       : "attached read-only: use hearth attach --control to change it"
   }
-  var recordingReason: String { reason("a scenario is already a file; cast FILE records the screen") }
+  var recordingReason: String { reason("a scenario is a file, so it needs no recording; cast FILE records the screen") }
 
   /// The subject of rejections and of remarks in the feed.
   var owner: String { isOfScenario ? "the scenario" : name }

@@ -183,7 +183,7 @@ extension Keymap {
 
   static let requests: [Command] = [
     Command(
-      "toggle-pause", "space p", in: .requests, "hold the selected request, or follow",
+      "toggle-pause", "space p", in: .requests, "keep the selected request in view, or follow the newest",
       hint: Wording { $0.requests.isFollowing ? "hold" : "follow" }, 4, change: { $0.toggleRequestsHeld() }),
     Command("follow", "f", in: .requests, "follow the tail", change: { $0.requests.follow() }),
     Command(

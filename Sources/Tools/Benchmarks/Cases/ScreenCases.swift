@@ -18,7 +18,7 @@ extension BenchmarkCase {
       bench in
       guard let program = HearthProgram.path else {
         // There is nothing to measure without `hearth` in the same folder.
-        FileHandle.standardError.write(Data("first-frame: hearth is missing beside hearth-bench\n".utf8))
+        FileHandle.standardError.write(Data("first-frame: hearth is not in the folder of hearth-bench\n".utf8))
         return []
       }
       var reading = Reading(unit: .milliseconds, goal: 50, samples: [])
