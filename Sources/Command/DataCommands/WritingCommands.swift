@@ -147,7 +147,8 @@ package struct UpdateCommand: AsyncParsableCommand, WritingCommand {
       write; exit status 4 if the document does not exist.
 
       For a collection, changes all documents that the query finds. They are selected first and then written, up to \
-      500 in one commit, so this is not one transaction. You type the count at a terminal to confirm, or use --yes.
+      500 in one commit, so this is not one transaction. Type the document count at the terminal to confirm, or use \
+      --yes.
 
       Example: hearth update cities/SF population=873965 state=CA visits='{"$increment": 1}'
       """)

@@ -114,8 +114,8 @@ package struct InspectablePrograms {
   }
 
   package static let nobody =
-    "No program can be watched now. Start one with HEARTH_INSPECT=1 (also the dashboard or 'hearth watch'), or set "
-    + "isInspectable in its FirestoreSettings."
+    "No program can be watched now. Start a program, the dashboard or 'hearth watch' with HEARTH_INSPECT=1, or set "
+    + "isInspectable in the program's FirestoreSettings."
 }
 
 extension InspectablePrograms.Entry {

@@ -187,8 +187,8 @@ package struct RestoreCommand: AsyncParsableCommand, WritingCommand {
       unless you add --no-rules. For rules or indexes that the server does not accept, a message names their file and \
       the command that applies it.
 
-      In a database with documents you type the document count at a terminal to confirm, or use --yes. --dry-run checks \
-      every document, and writes nothing.
+      If the database has documents, type the document count at the terminal to confirm, or use --yes. --dry-run \
+      checks every document, and writes nothing.
 
       If a restore is interrupted, the same command continues it, as with 'hearth import'.
 

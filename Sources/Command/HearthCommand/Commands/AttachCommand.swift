@@ -38,9 +38,9 @@ struct AttachCommand: AsyncParsableCommand {
       (listener-started, status) and then the events: listener-started, snapshot, listener-stopped, listener-failed, \
       acknowledged, rejected, cancelled, pending, rejected-writes, rejected-writes-forgotten, indexes, retentions, \
       reads, status, faults, storage, snapshots-missed, outcomes-missed and traffic (of a proxy). It exits with 0 when \
-      the program ends, when you interrupt it, when its reader closes, or after --timeout. --until TYPE, --until \
-      'added cities/SF' or --until NUMBER exits with 0 at the first such line or after that many lines, with 75 after \
-      a timeout, and with 69 if the program ends first.
+      the program ends, when you interrupt it, when its reader closes, or after --timeout. --until TYPE and --until \
+      'added cities/SF' exit with 0 at the first such line, and --until NUMBER after that number of lines. The exit \
+      status is 75 after a timeout, and 69 if the program ends first.
 
       --inside prints the current targets, limbo, streams, lease, cache and query times of the client (with --json as \
       one object). On the screen, I shows them.

@@ -30,8 +30,8 @@ struct ServeCommand: AsyncParsableCommand {
       process can replace rules.
 
       If a dashboard or another process has the data open, it releases the data and attaches to this process. Another \
-      hearth serve keeps the data, and the error names it. Only you may read the files of --tls-key and --admin-secret \
-      (chmod 600).
+      hearth serve does not release the data; the error names its process. Only you may read the files of --tls-key \
+      and --admin-secret (chmod 600).
 
       Browsers allow six connections to a host, and the Web SDK uses two for each tab, so a third tab waits. With \
       --tls-cert browsers use HTTP/2 and no tab waits. Pages of hosts other than the server's host and localhost are \

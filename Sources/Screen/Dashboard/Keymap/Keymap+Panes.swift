@@ -12,7 +12,7 @@ extension Keymap {
       hint: Wording { $0.isListeningToSelection(in: .collections) ? "stop" : "listen" }, 1,
       unless: { $0.selectedCollection == nil ? "no collection is selected" : nil }, run: { $0.toggleListener() }),
     Command(
-      "ask-again", "r", in: .pane(.collections), "ask the shown query again", isListed: false,
+      "ask-again", "r", in: .pane(.collections), "run the shown query again", isListed: false,
       unless: { $0.reasonAgainstAsking }, run: { $0.askAgain() }),
     Command("new", "n", in: .pane(.collections), "new document or listener", hint: "new", 2, change: { $0.openNew() }),
     Command(
