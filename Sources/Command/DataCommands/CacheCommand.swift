@@ -154,8 +154,8 @@ package struct IndexesCommand: AsyncParsableCommand {
       --suggest asks a 'hearth serve' (--emulator HOST:PORT) which composite indexes Cloud Firestore would need for \
       the queries since the server's start. It prints them as a firestore.indexes.json.
 
-      With --json, prints one object per line with definition, automatic, ready, indexed and total: how many cached \
-      documents of its collections are indexed, and how many there are.
+      With --json, prints one object per line with definition, automatic, ready, indexed and total. The last two count \
+      the documents in the index, and all cached documents of its collections.
       """)
 
   @Option(

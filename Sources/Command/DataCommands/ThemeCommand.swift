@@ -44,10 +44,10 @@ package struct ThemeCommand: ParsableCommand {
       discussion: """
         Every problem is a line with file and line number. All text, including listener names and repeated values, \
         needs a contrast of 4.5 to its background. The cursor's mark and bars need a contrast of 3. This holds in true \
-        color and after reduction to 256 colors. A theme that says cvd = true must keep added, modified and removed \
-        apart for color-blind people. Exit status 65 if a file has an error or is hard to read; unknown settings are \
-        only warnings. --vision shows the colors for added, removed, online and faults as color-blind people see them, \
-        with the distance between the nearest two: 25 is clearly distinct.
+        color and after reduction to 256 colors. In a theme with cvd = true, color-blind people must be able to \
+        distinguish added, modified and removed. Exit status 65 if a file has an error or is hard to read; unknown \
+        settings are only warnings. --vision shows the colors for added, removed, online and faults as color-blind \
+        people see them, with the distance between the nearest two: 25 is clearly distinct.
         """)
 
     @Argument(help: ArgumentHelp("Theme files.", valueName: "file"))

@@ -87,7 +87,8 @@ package struct FolderReplacement: Sendable {
     }
     if let other = try ExportLocation.names(in: target).first(where: { !content.holds($0) }) {
       throw ExportError(
-        .unwritable, path, "It contains more than one \(content.noun), such as \(other). Use another folder.")
+        .unwritable, path,
+        "It has files that are not part of the \(content.noun), such as \(other). Use another folder.")
     }
   }
 

@@ -126,7 +126,8 @@ struct DocumentNames {
     switch value {
     case .reference(let database, _):
       guard database == firestore.database else {
-        throw .invalidArgument("A document reference from another database cannot be compared with documents here.")
+        throw .invalidArgument(
+          "A document reference from another database cannot be compared with documents of this database.")
       }
       return value
     case .string(let text): return .reference(firestore.database, try key(text))

@@ -155,7 +155,7 @@ struct ControlWork: Sendable {
   private func stop() throws(RPCStatus) {
     guard let stop = origins.stop else {
       throw RPCStatus(
-        .failedPrecondition, "This server is part of another program, and ends with it.")
+        .failedPrecondition, "This server is part of another program, and stops when that program ends.")
     }
     // The server sends the response before it ends.
     stop()

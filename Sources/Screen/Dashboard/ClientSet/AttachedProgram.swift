@@ -36,7 +36,7 @@ package struct AttachedProgram: Hashable, Sendable {
   var listenersReason: String { reason("the listeners belong to \(owner)") }
   var indexesReason: String { reason("the indexes belong to \(owner)") }
   var cacheReason: String { reason("the cache belongs to \(owner)") }
-  var asideReason: String { reason("\(owner) keeps its own writes; x cancels one") }
+  var asideReason: String { reason("\(owner) manages its own writes; x cancels one") }
   var transferReason: String { reason("only \(owner) can use the backend") }
   var controlReason: String {
     isOfScenario

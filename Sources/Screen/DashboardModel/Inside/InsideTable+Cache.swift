@@ -239,7 +239,7 @@ extension InsideTable {
     table.notes = [
       inside.isDurable
         ? "stored in the cache: they also apply after a restart, and to all programs that share the cache"
-        : "the cache is in memory: they end with the program"
+        : "the cache is in memory: pins and lifetimes end with the program"
     ]
     return table
   }
