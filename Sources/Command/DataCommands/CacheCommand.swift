@@ -148,8 +148,8 @@ package struct IndexesCommand: AsyncParsableCommand {
       the dashboard must not be running.
 
       --set takes a firestore.indexes.json, the format of Google's tools. Indexes that are not in the file are \
-      dropped. New ones are built from the cached documents before the command returns. Automatically created indexes \
-      stay.
+      dropped. New indexes are built from the cached documents before the command returns. Automatically created \
+      indexes stay.
 
       --suggest asks a 'hearth serve' (--emulator HOST:PORT) which composite indexes Cloud Firestore would need for \
       the queries since the server's start. It prints them as a firestore.indexes.json.

@@ -123,7 +123,7 @@ extension ThemeCommand {
         The file is a base16 scheme (YAML with base00 to base0F), or the colors of iTerm2 (.itermcolors), Alacritty \
         (.toml, .yml), k9s (a skin) or btop (.theme). The content determines the format. The theme is written to your \
         theme folder, under the scheme's or the file's name. Colors that are too faint for text are moved towards \
-        black or white until they have a contrast of 4.5. A selection that hides its text is moved towards the \
+        black or white until they have a contrast of 4.5. A selection color that hides its text is moved towards the \
         background. Each correction is reported.
         """)
 
