@@ -73,7 +73,7 @@ struct FilterTests {
       ("/[a/", 2, "this set has no ]"), ("/*/", 2, "there is nothing to repeat before *"),
       ("//", 1, "the pattern is empty"),
       ("/a{9,2}/", 3, "2 is less than 9"), ("/a{2000}/", 3, "at most 100 repeats"), ("/(?=a)/", 2, "lookaround"),
-      ("/\\p/", 2, "\\p is not known"), ("/a/b", 4, "a space must follow"), ("a..b:1", 1, ""),
+      ("/\\p/", 2, "\\p is not a known escape"), ("/a/b", 4, "a space must follow"), ("a..b:1", 1, ""),
       ("__name__:x", 1, "ids are words"), ("/((((a{50}){50}){50}){50})/", 2, "the pattern is too long"),
       ("/((((){100}){100}){100}){100}/", 2, "the pattern is too long"), ("n:/(/", 4, "this group has no )"),
       ("a name:True", 8, "Did you mean true?"), ("at:2026-03-02", 4, "For a time, write"),

@@ -88,7 +88,7 @@ struct KeyBindingTests {
         KeyBinding(section: "feed", "follow", ["x"], line: 4),
         "4: feed.follow: no part of the screen is called feed; did you mean live-feed?"
       ),
-      (KeyBinding("next-field", ["x"], line: 5), "5: next-field: no such command there; it is one of [keys.question]"),
+      (KeyBinding("next-field", ["x"], line: 5), "5: next-field: no such command there; it belongs to [keys.question]"),
       (KeyBinding("interrupt", [], line: 6), "6: interrupt: it needs a key"),
       (
         KeyBinding(section: "question", "cancel", ["x"], line: 7),

@@ -63,6 +63,6 @@ struct SetAsideTests {
     driver.state.configuration.isReadOnly = false
     driver.state.configuration.attached = AttachedProgram(process: 4711, name: "shop", allowsControl: true)
     driver.press("s")
-    #expect(driver.effects.isEmpty && driver.screen.contains("shop keeps its own writes"))
+    #expect(driver.effects.isEmpty && driver.screen.contains("shop manages its own writes"))
   }
 }

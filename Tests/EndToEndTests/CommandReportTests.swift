@@ -110,7 +110,10 @@ extension EndToEndTests.InPipes {
           ["get", "o", "--where", "tags contains [a]"],
           "the elements of tags have the type string in every document of o, but the condition has the type array."
         ),
-        (["get", "o", "--where", "status contains a"], "status never has an array with elements. Its type is string."),
+        (
+          ["get", "o", "--where", "status contains a"],
+          "status never has an array with elements. The field has the type string."
+        ),
         (["count", "o", "--by", "staus"], "no document of o has the field staus. Did you mean status?"),
         (["count", "o", "--by", "total,staus"], "no document of o has the field staus. Did you mean status?"),
         (["distinct", "o", "ship.cty"], "no document of o has the field ship.cty. Did you mean ship.city?"),

@@ -155,7 +155,7 @@ extension EndToEndTests.InPipes {
       #expect(
         none.errors.hasSuffix(
           "hearth: rules: none of the 7 expressions in \(folder)/r.rules was evaluated. "
-            + "Requests of administrators skip rules.\n"), "\(none.errors)")
+            + "Requests of administrators bypass rules.\n"), "\(none.errors)")
       let quiet = try await HeadlessRun(rules + ["-q", "--", "true"], surroundings)
       #expect(quiet.errors == "")
     }

@@ -55,7 +55,7 @@ extension EndToEndTests.InTmux {
       let follower = try ChildProcess(
         [Surroundings.hearth, "plain", "--json"] + connection, environment: surroundings.environment, streams: .pipes)
       follower.write("follow requests\n")
-      try await follower.shows("follows the requests")
+      try await follower.shows("prints each request")
       let second = try ask(server, for: "rooms/b", surroundings)
       // A line of its own, which nothing else has.
       try await follower.shows(#""verdict": "error", "method": "get", "path": "rooms/b""#)

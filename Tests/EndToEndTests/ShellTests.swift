@@ -37,7 +37,7 @@ extension EndToEndTests.InShells {
       let included = try await hearth("shell", "-c", "\\i \(file)", "-c", "count cities")
       #expect(included.lines == ["4770000"] && included.status == 4 && included.errors.contains("commands:2: nope/x"))
       let piped = try await hearth("shell", input: "set a/b -\n")
-      #expect(piped.status == 64 && piped.errors.contains("line 1: standard input holds the shell's commands"))
+      #expect(piped.status == 64 && piped.errors.contains("line 1: standard input contains the shell's commands"))
       let printed = surroundings.folder.appending(path: "printed").path
       let output = try await hearth("shell", "-c", "\\o \(printed)\ncount cities\n\\o\ncount cities")
       #expect(try output.lines == ["2"] && surroundings.text("printed") == "2\n")

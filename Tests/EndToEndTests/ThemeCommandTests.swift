@@ -39,7 +39,7 @@ extension EndToEndTests.InPipes {
           && run.output
             == "theme written to ~/config/hearth/themes/grey-sea.toml; use it with hearth --theme grey-sea\n",
         "\(run.output)\(run.errors)")
-      #expect(run.errors.contains("base03 #65737e: It cannot be read on the background. The theme has #"))
+      #expect(run.errors.contains("base03 #65737e: The color cannot be read on the background. The theme has #"))
       let check = try await HeadlessRun(
         ["theme", "check", "--vision", "\(path)/config/hearth/themes/grey-sea.toml"], surroundings)
       #expect(check.status == 0 && check.lines.count == 5, "\(check.output)\(check.errors)")

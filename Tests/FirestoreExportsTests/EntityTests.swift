@@ -125,7 +125,7 @@ struct EntityTests {
     let deep = (0..<200).reduce(Value.integer(1)) { value, _ in .map(["m": value]) }
     let record = try EntityWriter(home).record(key("c/d"), ["m": deep])
 
-    #expect(throws: EntityFault("This is not a document: values are nested more than 64 deep.")) {
+    #expect(throws: EntityFault("This is not a document: values are nested more than 64 levels deep.")) {
       try EntityReader.document(record)
     }
   }

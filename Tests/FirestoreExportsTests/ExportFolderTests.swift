@@ -185,7 +185,7 @@ struct ExportFolderTests {
     }
     #expect(cut?.kind == .damaged && cut?.file == folder("e") + output && (cut?.offset ?? 0) > 0)
     let short = try attempt { try Data().write(to: URL(fileURLWithPath: $0 + output)) }
-    #expect(short?.reason.hasPrefix("It states 40 documents, but the files next to it have ") == true)
+    #expect(short?.reason.hasPrefix("The metadata states 40 documents, but the files next to it have ") == true)
     let pipe = try attempt {
       try FileManager.default.removeItem(atPath: $0 + output)
       mkfifo($0 + output, 0o600)

@@ -131,7 +131,7 @@ import Testing
       store.close()
 
       #expect(found?.kind == .corrupt)
-      #expect(found?.message.contains("other documents than the stored ones") == true)
+      #expect(found?.message.contains("documents differ from the stored documents") == true)
       // The next start looks at everything.
       let next = LocalStore(openingOrFallingBack: place.configuration())
       #expect(next.movedAside != nil)

@@ -13,10 +13,13 @@ struct CheckTests {
     "Each invalid pipeline is rejected with a specific message",
     arguments: [
       ([], "A pipeline needs a first stage"),
-      ([stage("where", true)], "The stage 'where' cannot be the first. A pipeline begins with one of: collection,"),
+      (
+        [stage("where", true)],
+        "The stage 'where' cannot be the first stage. A pipeline begins with one of: collection,"
+      ),
       ([stage("collektion", .path("/a"))], "The stage 'collektion' does not exist."),
       ([all, stage("wher", true)], "The stage 'wher' does not exist. Later stages are: add_fields,"),
-      ([all, all], "The stage 'collection' can only be the first."),
+      ([all, all], "The stage 'collection' can only be the first stage."),
       ([all, stage("where")], "The stage 'where' takes 1 arguments, not 0."),
       ([all, stage("where", call("foo"))], "The function 'foo' does not exist. Functions are: abs, add, and,"),
       ([all, stage("where", call("average", 1))], "The function 'average' is only allowed in the stage 'aggregate'."),
@@ -34,16 +37,16 @@ struct CheckTests {
         "The stage 'select' takes a map of names and expressions. Expected fields to be MAP_VALUE, but was "
           + "FIELD_REFERENCE_VALUE."
       ),
-      ([all, stage("select", named([("a..b", 1)]))], "The stage or function 'select' names no field"),
+      ([all, stage("select", named([("a..b", 1)]))], "The stage or function 'select' has an invalid field name"),
       ([all, stage("aggregate", .constant([:]))], "The stage 'aggregate' requires at least one accumulator."),
       (
         [all, stage("aggregate", named([("n", field("x"))]))],
-        "The stage 'aggregate' needs for 'n' one of the functions"
+        "The stage 'aggregate' needs one of these functions for 'n'"
       ),
       ([all, stage("find_nearest", field("v"), 1, "euclidean")], "The stage 'find_nearest' takes a constant vector"),
       (
         [all, stage("find_nearest", field("v"), .constant(.vector([1])), "near")],
-        "The stage 'find_nearest' supports the measures: euclidean, cosine, dot_product."
+        "The stage 'find_nearest' supports these measures: euclidean, cosine, dot_product."
       ),
       (
         [all, stage("union", .pipeline(PipelineMessage([stage("subcollection", "x")])))],
@@ -65,7 +68,7 @@ struct CheckTests {
         "The stage 'collection' names the database"
       ),
       ([all, stage("search")], "The stage 'search' needs the option 'query'."),
-      ([all, stage("sample", 2.0, "percent")], "The stage 'sample' takes a share from 0 to 1."),
+      ([all, stage("sample", 2.0, "percent")], "The stage 'sample' takes a fraction from 0 to 1."),
       (
         [all, stage("where", .pipeline(PipelineMessage([all])))],
         "A pipeline is only allowed as the argument of array() or"
@@ -112,6 +115,6 @@ struct CheckTests {
     _ = try Pipeline(PipelineMessage([all, limit]), in: database)
     limit.options = ["fast": true]
     let status = #expect(throws: RPCStatus.self) { try Pipeline(PipelineMessage([Self.all, limit]), in: database) }
-    #expect(status?.message == "The stage 'limit' has no option 'fast'. It has none.")
+    #expect(status?.message == "The stage 'limit' has no option 'fast'. It has no options.")
   }
 }

@@ -115,7 +115,7 @@ struct HostileBytesTests {
       }
     }
     let where_ = filter
-    await #expect(throws: RPCStatus(.invalidArgument, "Filters are nested more than 64 deep.")) {
+    await #expect(throws: RPCStatus(.invalidArgument, "Filters are nested more than 64 levels deep.")) {
       _ = try await service.messages(
         .runQuery,
         bytes { writer in

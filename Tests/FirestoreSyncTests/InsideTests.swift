@@ -182,7 +182,7 @@ struct InsideTests {
   @Test("A closed stream cannot be restarted, and the error gives the reason")
   func closed() async throws {
     try await EngineHarness.run { test in
-      await #expect(throws: RPCStatus(.failedPrecondition, "The write stream is closed: there is nothing to send.")) {
+      await #expect(throws: RPCStatus(.failedPrecondition, "The write stream is closed: no write is pending.")) {
         try await test.engine.restartStream(.write)
       }
       await test.engine.disableNetwork()

@@ -188,7 +188,7 @@ struct MessageTests {
     let large = doc("rooms/a", at: 5, ["text": .string(String(repeating: "x", count: 100_000))])
     event.set(.document(large, updated: [TargetID(2)], removed: []), names)
     #expect(content(event) == nil && event.bytes ?? 0 > 100_000 && event.message?.documents == ["rooms/a"])
-    #expect(MessageReport.sentence(event, offset: 0, hasContents: false).hasSuffix("bytes, not kept"))
+    #expect(MessageReport.sentence(event, offset: 0, hasContents: false).hasSuffix("bytes, not recorded"))
     #expect(event.cost < 1000)
 
     let tap = MessageTap(room: 10_000) { Timestamp(seconds: 1) }

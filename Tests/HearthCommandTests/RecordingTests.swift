@@ -134,7 +134,7 @@ struct RecordingTests {
     #expect(failure("") == "file:1: this is not a session that hearth recorded.")
     #expect(failure("{\"version\": 2, \"width\": 80}\n") == "file:1: this is not a session that hearth recorded.")
     let later = failure("{\"hearth\":\"session\",\"format\":7,\"program\":\"9.0\"}\n")
-    #expect(later == "file:1: recorded in format 7 by hearth 9.0; this one reads format 1. Use that version.")
+    #expect(later == "file:1: recorded in format 7 by hearth 9.0; this hearth reads format 1. Use that other version.")
     let broken = failure("{\"hearth\":\"session\",\"format\":1,\"program\":\"0.1.0\"}\n")
     #expect(broken?.hasPrefix("file:1: ") == true)
   }

@@ -32,10 +32,10 @@ struct ExpectationTests {
     #expect(failure.kind == .notInTime && failure.line == line && failure.seed == 42)
     #expect(failure.file == "HearthTestingTests/ExpectationTests.swift")
     #expect(failure.elapsed == .seconds(60))
-    #expect(failure.reason.contains("added LA, synced; came: "), "\(failure)")
+    #expect(failure.reason.contains("added LA, synced; arrived: "), "\(failure)")
     #expect(failure.reason.hasSuffix("1 document (SF), added SF, synced."), "\(failure)")
     #expect(failure.description.contains("ExpectationTests.swift:\(line): ada, listener of cities: expected"))
-    #expect(failure.description.hasSuffix("(60.0 s after the beginning; HEARTH_SEED=42 repeats the run)"), "\(failure)")
+    #expect(failure.description.hasSuffix("(60.0 s after the start; HEARTH_SEED=42 repeats the run)"), "\(failure)")
   }
 
   @Test(
@@ -73,7 +73,7 @@ struct ExpectationTests {
       let listener = try await client.listen(to: client.db.collection("cities"))
       try await listener.expectNothing()
     }
-    #expect(waiting.kind == .surprise && waiting.reason.contains("a snapshot came: 0 documents"), "\(waiting)")
+    #expect(waiting.kind == .surprise && waiting.reason.contains("but one arrived: 0 documents"), "\(waiting)")
     let coming = try await failure { stage, client in
       let listener = try await client.listen(to: client.db.collection("cities"))
       try await listener.expect(.synced)
@@ -127,7 +127,7 @@ struct ExpectationTests {
       try await client.db.document("a/b").setData([:])
       try await client.expectRejected(.permissionDenied)
     }
-    #expect(accepted.kind == .notInTime && accepted.reason.contains("none was rejected"), "\(accepted)")
+    #expect(accepted.kind == .notInTime && accepted.reason.contains("no write was rejected"), "\(accepted)")
     for (code, path) in [(.aborted, nil), (nil, "a/c")] as [(FirestoreErrorCode.Code?, String?)] {
       let other = try await failure { _, client in
         try client.db.document("a/b").enqueueUpdate(["n": 1])
@@ -149,7 +149,7 @@ struct ExpectationTests {
       try client.db.document("a/b").enqueueData([:])
       try await stage.waitForSync()
     }
-    #expect(waiting.kind == .notInTime && waiting.reason.contains("ada: 1 write without an answer"), "\(waiting)")
+    #expect(waiting.kind == .notInTime && waiting.reason.contains("ada: 1 unanswered write"), "\(waiting)")
     let silent = try await failure { stage, client in
       try client.fault("silent")
       _ = try await client.listen(to: client.db.collection("a"))

@@ -23,7 +23,7 @@ import Testing
     #expect(warning.note(refused) == nil && warning.note(.connecting) == nil)
     #expect(warning.note(unknown) == .say("the backend still does not answer: \(unknown)"))
     #expect(warning.note(unknown) == nil)
-    #expect(warning.note(nil) == .say("the backend answers again, or is not needed"))
+    #expect(warning.note(nil) == .say("the backend answers again, or the client no longer needs it"))
     #expect(warning.note(nil) == nil)
   }
 

@@ -46,7 +46,7 @@ struct PipelineTests {
         (PipelineMessage.Stage("where", [.function("eqaul", [])]), "The function 'eqaul' does not exist."),
         (
           PipelineMessage.Stage("select", [.named([("x", .function("divide", [.constant(1), .constant(0)]))])]),
-          "divide() by zero has no result."
+          "divide() cannot divide by zero."
         ),
       ] {
         let status = await #expect(throws: RPCStatus.self) {

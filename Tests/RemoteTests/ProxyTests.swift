@@ -200,8 +200,8 @@ import Testing
       _ = try await RawHTTP.exchange("nonsense\r\n\r\n", endpoint)
       _ = try await World(at: endpoint).datastore().commit([increment])
     }
-    #expect(remarks.withLock { $0.contains { $0.hasPrefix("the client broke the rules of HTTP/2") } })
-    #expect(remarks.withLock { $0.contains { $0.hasPrefix("the client broke the rules of HTTP:") } })
+    #expect(remarks.withLock { $0.contains { $0.hasPrefix("the client violated the HTTP/2 protocol") } })
+    #expect(remarks.withLock { $0.contains { $0.hasPrefix("the client violated the HTTP protocol:") } })
   }
 
   @Test("An expired token is rejected until the client reconnects")

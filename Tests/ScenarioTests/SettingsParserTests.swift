@@ -46,7 +46,7 @@ import Testing
         "expect index a where n == 1 on mine",
         "line 1: A plan belongs to a query, not to a listener. Remove \"on mine\"."
       ),
-      ("expect pending 1 on mine", "line 1: \"pending\" is not about one listener. Remove \"on mine\"."),
+      ("expect pending 1 on mine", "line 1: \"pending\" does not apply to one listener. Remove \"on mine\"."),
       ("repeat 3 as\noffline\nend", "line 1, column 8: "),
       ("repeat 6000 as n\noffline\nonline\nend", "line 1, column 8: Expected at most 10000 steps in total."),
     ])

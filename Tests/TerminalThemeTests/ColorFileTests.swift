@@ -108,7 +108,8 @@ struct ColorFileTests {
     let (theme, corrections) = try Self.theme(of: scheme)
     #expect(theme.style(of: .changeModified).foreground == .rgb(RGB(0xE6, 0xCC, 0x33), c256: nil, c16: nil))
     #expect(corrections.contains { $0.slot == "Selection Color" && $0.isBackdrop })
-    #expect(corrections.contains { "\($0)".hasPrefix("Ansi 8 Color #4d4d4d: It cannot be read on the background.") })
+    #expect(
+      corrections.contains { "\($0)".hasPrefix("Ansi 8 Color #4d4d4d: The color cannot be read on the background.") })
   }
 
   @Test("An unreadable surface or selection is corrected and reported")

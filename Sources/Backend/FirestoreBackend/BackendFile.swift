@@ -50,7 +50,7 @@ struct BackendFile: ~Copyable {
       : OpenFiles(
         held.files,
         consequence: "writing has stopped, and the data is lost when this process ends. Export the data "
-          + "from this process, end it, and restore the data.")
+          + "from this process, end the process, and restore the data.")
     openFiles?.watch { [report] loss in report(loss.message) }
     directory = consume held
   }
@@ -236,7 +236,8 @@ enum BackendSchema {
     if found == version { return }
     if found > version {
       throw StoreError(
-        .newerSchema, "The backend's data was written by a newer Hearth. Update, or choose another directory.")
+        .newerSchema,
+        "The backend's data was written by a newer version of Hearth. Update Hearth, or choose another directory.")
     }
     guard found == 0, try !connection.exists("SELECT 1 FROM sqlite_schema") else {
       throw StoreError(.corrupt, "The backend's data has schema version \(found), which no release of Hearth wrote.")

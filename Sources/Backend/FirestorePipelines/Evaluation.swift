@@ -34,7 +34,7 @@ struct Evaluation {
   }
 
   static let tooLarge = EvaluationError(
-    "A value became larger than \(PipelineLimits.valueBytes >> 20) MiB. Select less or in parts.")
+    "A value became larger than \(PipelineLimits.valueBytes >> 20) MiB. Select less data, or split the query.")
 
   static let cancelled = EvaluationError(RPCStatus.cancelled)
 
@@ -42,8 +42,8 @@ struct Evaluation {
     EvaluationError(
       RPCStatus(
         .resourceExhausted,
-        "The values in an expression would hold more than \(context.work.limit >> 20) MiB together. Select less or in "
-          + "parts."))
+        "The values in an expression need more than \(context.work.limit >> 20) MiB of memory in total. Select less "
+          + "data, or split the query."))
   }
 
   func evaluate(_ expression: Expression) throws(EvaluationError) -> Value? {

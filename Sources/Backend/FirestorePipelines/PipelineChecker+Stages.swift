@@ -51,7 +51,7 @@ extension PipelineChecker {
       return .define(definitions)
     case "search": return try search(stage)
     default:
-      let what = Self.inputs.contains(stage.name) ? "can only be the first." : "does not exist."
+      let what = Self.inputs.contains(stage.name) ? "can only be the first stage." : "does not exist."
       throw stage.fail("\(what) Later stages are: \(Self.stages.joined(separator: ", ")).")
     }
   }
@@ -74,7 +74,7 @@ extension PipelineChecker {
       guard case .function(let name, let arguments, _) = entry.value, let function = AggregateFunction(rawValue: name)
       else {
         let names = AggregateFunction.allCases.map(\.rawValue).sorted().joined(separator: ", ")
-        throw stage.fail("needs for '\(entry.name)' one of the functions: \(names).")
+        throw stage.fail("needs one of these functions for '\(entry.name)': \(names).")
       }
       guard function.arity.contains(arguments.count) else {
         throw stage.fail("calls \(name)() with \(arguments.count) arguments.")
@@ -95,7 +95,7 @@ extension PipelineChecker {
       throw stage.fail("takes a constant vector as argument 2.")
     }
     guard let measure = VectorDistance(rawValue: try stage.text(at: 2)) else {
-      throw stage.fail("supports the measures: \(VectorDistance.allCases.map(\.rawValue).joined(separator: ", ")).")
+      throw stage.fail("supports these measures: \(VectorDistance.allCases.map(\.rawValue).joined(separator: ", ")).")
     }
     return .nearest(
       NearestSearch(
@@ -108,7 +108,7 @@ extension PipelineChecker {
     try stage.expect(1...2)
     let name = stage.arguments.count > 1 ? try stage.text(at: 1) : ReplaceMode.full.rawValue
     guard let mode = ReplaceMode(rawValue: name) else {
-      throw stage.fail("supports the modes: \(ReplaceMode.allCases.map(\.rawValue).joined(separator: ", ")).")
+      throw stage.fail("supports these modes: \(ReplaceMode.allCases.map(\.rawValue).joined(separator: ", ")).")
     }
     return .replace(try expression(stage.arguments[0]), mode)
   }
@@ -120,9 +120,9 @@ extension PipelineChecker {
     case "percent":
       guard case .constant(let value) = stage.arguments[0], let share = Number(value)?.double,
         (0...1).contains(share)
-      else { throw stage.fail("takes a share from 0 to 1.") }
+      else { throw stage.fail("takes a fraction from 0 to 1.") }
       return .sample(.share(share))
-    case let mode: throw stage.fail("counts \"documents\" or \"percent\", not \"\(mode)\".")
+    case let mode: throw stage.fail("supports the modes \"documents\" and \"percent\", not \"\(mode)\".")
     }
   }
 
@@ -181,7 +181,7 @@ struct StageArguments {
       throw fail("takes \(wanted) arguments, not \(arguments.count).")
     }
     for option in options.keys.sorted() where !known.contains(option) && !Self.indexHints.contains(option) {
-      let list = known.isEmpty ? "It has none." : "It has: \(known.joined(separator: ", "))."
+      let list = known.isEmpty ? "It has no options." : "Its options are: \(known.joined(separator: ", "))."
       throw fail("has no option '\(option)'. \(list)")
     }
   }

@@ -95,7 +95,7 @@ struct PipelineChecker {
   static func path(_ text: String, _ user: String) throws(RPCStatus) -> FieldPath {
     if Expression.Metadata(rawValue: text) != nil { return FieldPath(text) }
     do throws(ModelError) { return try FieldPath(validating: text) } catch {
-      throw .invalid("The stage or function '\(user)' names no field: \(error.message)")
+      throw .invalid("The stage or function '\(user)' has an invalid field name: \(error.message)")
     }
   }
 
@@ -103,7 +103,7 @@ struct PipelineChecker {
   static func path(of message: ExpressionMessage, _ stage: String) throws(RPCStatus) -> FieldPath {
     switch message {
     case .field(let text), .constant(.string(let text)): return try path(text, stage)
-    default: throw .invalid("The stage '\(stage)' needs a field there, not an expression.")
+    default: throw .invalid("The stage '\(stage)' needs a field name here, not an expression.")
     }
   }
 
@@ -186,7 +186,7 @@ extension PipelineChecker {
       }
       return .subcollection(try Self.collectionID(try stage.text(at: 0), stage))
     default:
-      let what = Self.stages.contains(stage.name) ? "cannot be the first." : "does not exist."
+      let what = Self.stages.contains(stage.name) ? "cannot be the first stage." : "does not exist."
       throw stage.fail("\(what) A pipeline begins with one of: \(Self.inputs.joined(separator: ", ")).")
     }
   }
@@ -204,7 +204,7 @@ extension PipelineChecker {
       var path = Substring(text)
       if path.hasPrefix(root) { path = path.dropFirst(root.count) } else if path.hasPrefix("/") { path.removeFirst() }
       do throws(ModelError) { return try ResourcePath(validating: String(path)) } catch {
-        throw stage.fail("names no path: \(error.message)")
+        throw stage.fail("has an invalid path: \(error.message)")
       }
     default: throw stage.fail("takes references such as \"/c/a\".")
     }
@@ -229,7 +229,7 @@ extension PipelineChecker {
 
   private static func collectionID(_ id: String, _ stage: StageArguments) throws(RPCStatus) -> String {
     if let objection = ResourcePath.objection(to: id, isCollectionID: true) {
-      throw stage.fail("names no collection: \(objection)")
+      throw stage.fail("has an invalid collection id: \(objection)")
     }
     return id
   }

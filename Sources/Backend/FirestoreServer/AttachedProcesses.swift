@@ -21,7 +21,7 @@ final class AttachedProcesses: Sendable {
   ///     data.
   init(
     _ welcome: SharingLine.Welcome, on loop: any EventLoop, onChange: @escaping @Sendable ([DataMember]) -> Void,
-    onClaim: @escaping @Sendable () -> String? = { "it is kept" }
+    onClaim: @escaping @Sendable () -> String? = { "the data is not released" }
   ) {
     self.welcome = welcome
     self.onChange = onChange

@@ -153,7 +153,7 @@ package final class TaskCall: StreamedCall {
   }
 
   package func abandon() {
-    interrupt(RPCStatus(.cancelled, "The caller is gone."))
+    interrupt(RPCStatus(.cancelled, "The caller has disconnected."))
     received = ByteBuffer()
   }
 
@@ -244,7 +244,7 @@ struct ServedWork: Sendable {
       return status
     } catch {
       // The connection has failed or the call was interrupted, so this status is not sent.
-      return RPCStatus(.cancelled, "The call was cut off.")
+      return RPCStatus(.cancelled, "The call was interrupted.")
     }
   }
 

@@ -25,7 +25,7 @@ extension FirestoreService {
     case .listDatabases:
       let parts = name.split(separator: "/", omittingEmptySubsequences: false)
       guard parts.count == 2, parts[0] == "projects", !parts[1].isEmpty else {
-        throw .invalid("Parent \"\(name)\" is not of the form projects/PROJECT, or projects/- for all of them.")
+        throw .invalid("Parent \"\(name)\" is not of the form projects/PROJECT, or projects/- for all projects.")
       }
       let databases = try await backend.occupiedDatabases().filter { parts[1] == "-" || $0.project == parts[1] }
       return WireWriter.message { writer in
@@ -34,7 +34,7 @@ extension FirestoreService {
     case .getDatabase:
       let database = try ResourceName.database(name)
       guard try await backend.occupiedDatabases().contains(database) else {
-        throw RPCStatus(.notFound, "The database \(database.name) has no documents here.")
+        throw RPCStatus(.notFound, "The database \(database.name) has no documents on this server.")
       }
       return Self.message(of: database)
     }

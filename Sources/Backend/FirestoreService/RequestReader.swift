@@ -66,7 +66,7 @@ package enum RecordedRequest {
     case .invalid(let id, let status): return (request.database, .other(id, status.message))
     case .watch(.remove(let id), _, _): return (request.database, .remove(id))
     case .watch(.add(let watched), let orderBy, let others):
-      if !others.isEmpty { return (request.database, .other(watched.id, "a target of several documents")) }
+      if !others.isEmpty { return (request.database, .other(watched.id, "a target with several documents")) }
       let target = watched.target
       let query = Query(
         path: target.path, collectionGroup: target.collectionGroup, filters: target.filters, explicitOrderBy: orderBy,

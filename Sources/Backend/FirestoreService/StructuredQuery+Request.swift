@@ -115,7 +115,7 @@ extension Filter {
     switch condition {
     case .none: self = .and([])
     case .tooDeep:
-      throw .invalid("Filters are nested more than \(QueryMessage.maximumDepth) deep.")
+      throw .invalid("Filters are nested more than \(QueryMessage.maximumDepth) levels deep.")
     case .composite(let op, let conditions): self = try Self.composite(op, conditions)
     case .field(let path, let op, let value): self = .field(try FieldFilter(request: path, op, value))
     case .unary(let path, let op):

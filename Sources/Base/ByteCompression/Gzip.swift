@@ -11,7 +11,7 @@ final class GzipDecoder: ByteDecoder {
     stream = .allocate(capacity: 1)
     stream.initialize(to: z_stream())
     guard hearth_inflate_gzip(stream) == Z_OK else {
-      throw CompressionError(.failed, "zlib cannot begin")
+      throw CompressionError(.failed, "zlib cannot start")
     }
   }
 
@@ -44,7 +44,7 @@ final class GzipDecoder: ByteDecoder {
     case Z_STREAM_END:
       isComplete = true
       return step
-    case Z_MEM_ERROR: throw CompressionError(.failed, "zlib has no memory")
+    case Z_MEM_ERROR: throw CompressionError(.failed, "zlib ran out of memory")
     default: throw CompressionError(.damaged, stream.pointee.msg.map { String(cString: $0) } ?? "invalid data")
     }
   }
@@ -58,7 +58,7 @@ final class GzipEncoder: ByteEncoder {
     stream = .allocate(capacity: 1)
     stream.initialize(to: z_stream())
     guard hearth_deflate_gzip(stream, level) == Z_OK else {
-      throw CompressionError(.failed, "zlib cannot begin")
+      throw CompressionError(.failed, "zlib cannot start")
     }
   }
 

@@ -8,7 +8,7 @@ final class ZstdDecoder: ByteDecoder {
   private(set) var mayHoldOutput = false
 
   init() throws(CompressionError) {
-    guard let context = ZSTD_createDCtx() else { throw CompressionError(.failed, "zstd has no memory") }
+    guard let context = ZSTD_createDCtx() else { throw CompressionError(.failed, "zstd ran out of memory") }
     self.context = context
   }
 
@@ -36,7 +36,7 @@ final class ZstdEncoder: ByteEncoder {
 
   /// - Parameter level: the library's compression level.
   init(level: Int32) throws(CompressionError) {
-    guard let context = ZSTD_createCCtx() else { throw CompressionError(.failed, "zstd has no memory") }
+    guard let context = ZSTD_createCCtx() else { throw CompressionError(.failed, "zstd ran out of memory") }
     self.context = context
     for (parameter, value) in [(ZSTD_c_compressionLevel, level), (ZSTD_c_checksumFlag, 1)] {
       let result = ZSTD_CCtx_setParameter(context, parameter, value)

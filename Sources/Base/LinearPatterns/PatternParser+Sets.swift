@@ -76,10 +76,10 @@ extension PatternParser {
     case "0"..."7" where dialect == .re2 && (scalar == "0" || next.map { ("0"..."7").contains($0) } ?? false):
       return octal(scalar)
     case _ where dialect == .re2 && !scalar.isASCII:
-      throw PatternError(column: column, reason: "\\\(scalar) is not known")
+      throw PatternError(column: column, reason: "\\\(scalar) is not a known escape")
     default:
       let isName = scalar.isASCII && (scalar.properties.isAlphabetic || scalar.properties.numericType != nil)
-      if isName { throw PatternError(column: column, reason: "\\\(scalar) is not known") }
+      if isName { throw PatternError(column: column, reason: "\\\(scalar) is not a known escape") }
       return scalar
     }
   }

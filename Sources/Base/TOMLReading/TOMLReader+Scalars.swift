@@ -29,7 +29,7 @@ extension TOMLReader {
       let isWord = text.contains { !(0x30...0x39).contains($0) && !Self.isOfNumber($0) }
       throw cursor.error("\(shown) is not a value\(isWord ? "; put text in quotes" : "")", at: start)
     }
-    guard let value = number.value else { throw cursor.error("\(shown) does not fit 64 bits", at: start) }
+    guard let value = number.value else { throw cursor.error("\(shown) does not fit into 64 bits", at: start) }
     return value
   }
 

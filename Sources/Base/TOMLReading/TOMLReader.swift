@@ -62,7 +62,7 @@ struct TOMLReader {
     cursor.skipBlanks()
     let keys = try readKeys(depth: 0)
     guard isElement ? cursor.take("]]" as StaticString) : cursor.take("]" as Character) else {
-      throw cursor.error("expected \(isElement ? "\"]]\"" : "\"]\"") after the name of a table, found \(cursor.found)")
+      throw cursor.error("expected \(isElement ? "\"]]\"" : "\"]\"") after the table name, found \(cursor.found)")
     }
     var table = root
     for key in keys.dropLast() {
@@ -92,7 +92,9 @@ struct TOMLReader {
     var keys: [[UInt8]] = []
     repeat {
       cursor.skipBlanks()
-      if depth + keys.count >= Self.maximumDepth { throw cursor.error("more than \(Self.maximumDepth) tables deep") }
+      if depth + keys.count >= Self.maximumDepth {
+        throw cursor.error("more than \(Self.maximumDepth) levels of tables")
+      }
       keys.append(try readKey())
       cursor.skipBlanks()
     } while cursor.take("." as Character)
@@ -162,7 +164,7 @@ struct TOMLReader {
 
   private mutating func readArray(depth: Int) throws(TOMLError) -> [TOMLValue] {
     let start = cursor.position
-    if depth >= Self.maximumDepth { throw cursor.error("more than \(Self.maximumDepth) arrays deep") }
+    if depth >= Self.maximumDepth { throw cursor.error("more than \(Self.maximumDepth) levels of arrays") }
     cursor.advance()
     var elements: [TOMLValue] = []
     while true {
@@ -187,7 +189,7 @@ struct TOMLReader {
   }
 
   private mutating func readInlineTable(depth: Int) throws(TOMLError) -> TOMLTable {
-    if depth >= Self.maximumDepth { throw cursor.error("more than \(Self.maximumDepth) tables deep") }
+    if depth >= Self.maximumDepth { throw cursor.error("more than \(Self.maximumDepth) levels of tables") }
     cursor.advance()
     let table = TableNode(.dotted)
     cursor.skipBlanks()

@@ -158,7 +158,7 @@ extension EventPattern {
   private static func takenCode(_ words: inout [String]) throws(TextError) -> StatusCode? {
     guard let name = taken("with", &words) else { return nil }
     guard let code = StatusCode.allCases.first(where: { $0.name == name }), code != .ok else {
-      throw TextError("\"\(name)\" is not an error code. An error code is, for example, permission-denied.")
+      throw TextError("\"\(name)\" is not an error code. Use an error code such as permission-denied.")
     }
     return code
   }
@@ -195,7 +195,7 @@ package enum EventGoal: Hashable, Sendable {
     if let count = Int(text), count > 0 { return .count(count) }
     let words = text.split(whereSeparator: \.isWhitespace).map(String.init)
     let pattern = try EventPattern.parse(words, among: kinds, others: " or a number of at least 1")
-    if pattern.listener != nil { throw TextError("Remove the listener. Events of all listeners count.") }
+    if pattern.listener != nil { throw TextError("Remove \"on\" and the name: events of all listeners count.") }
     return .event(pattern)
   }
 

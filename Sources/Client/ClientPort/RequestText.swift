@@ -42,7 +42,7 @@ package struct RequestText: Sendable {
     Form(verb: "set", argument: "PATH JSON", example: #"cities/SF {"population": 1}"#, effect: "replace a document"),
     Form(
       verb: "merge", argument: "PATH JSON", example: #"cities/SF {"population": 1}"#,
-      effect: "write fields of a document, and keep the others"),
+      effect: "write fields of a document, and keep its other fields"),
     Form(
       verb: "create", argument: "PATH JSON", example: #"cities/SF {"population": 1}"#,
       effect: "create a document that does not exist"),
@@ -50,15 +50,16 @@ package struct RequestText: Sendable {
       verb: "update", argument: "PATH FIELD=VALUE", example: "cities/SF population=2 capital=true",
       effect: "change fields of a document that exists"),
     Form(verb: "delete", argument: "PATH", example: "cities/SF", effect: "delete a document"),
-    Form(verb: "online", argument: "", example: "", effect: "use the network again"),
-    Form(verb: "offline", argument: "", example: "", effect: "stop using the network"),
+    Form(verb: "online", argument: "", example: "", effect: "go online again"),
+    Form(verb: "offline", argument: "", example: "", effect: "go offline"),
     Form(verb: "retry", argument: "", example: "", effect: "connect now, without waiting"),
     Form(verb: "undo", argument: "", example: "", effect: "undo the newest write"),
     Form(verb: "redo", argument: "", example: "", effect: "redo the write that was last undone"),
     Form(
-      verb: "drop", argument: "NUMBER", example: "#3", effect: "cancel a pending write, or forget a rejected one"),
-    Form(verb: "aside", argument: "NUMBER", example: "#3", effect: "set a pending write aside: keep it unsent"),
-    Form(verb: "again", argument: "NUMBER", example: "#3", effect: "resend a rejected write, or one set aside"),
+      verb: "drop", argument: "NUMBER", example: "#3", effect: "cancel a pending write, or drop a rejected write"),
+    Form(
+      verb: "aside", argument: "NUMBER", example: "#3", effect: "set a pending write aside: keep it without sending it"),
+    Form(verb: "again", argument: "NUMBER", example: "#3", effect: "resend a write that was rejected or set aside"),
     Form(verb: "fault", argument: "FAULT", example: "latency 200ms", effect: "inject a network fault"),
     Form(verb: "calm", argument: "", example: "", effect: "end all faults"),
     Form(
@@ -130,7 +131,7 @@ package struct RequestText: Sendable {
       return (rest, try DurationText.parse(String(words[words.count - 1])))
     }
     if words.last == "older" || words.suffix(2) == ["older", "than"] {
-      throw TextError(column: 1, "Expected a time after older than, as in PATH older than 2h.")
+      throw TextError(column: 1, "Expected a time after \"older than\", as in PATH older than 2h.")
     }
     return (text, nil)
   }

@@ -25,7 +25,7 @@ extension LocalStore {
       for view in [try documents.view(of: key), LocalDocuments.view(of: key, over: remote, overlay)] {
         // Also compares the bytes, because `==` does not compare the estimates of server timestamps.
         let isSame = view == expected && view.data?.encoded.bytes == expected.data?.encoded.bytes
-        if !isSame { violations.append("S9: the overlay of \(key) gives \(view), its batches \(expected)") }
+        if !isSame { violations.append("S9: the overlay of \(key) gives \(view), but its batches give \(expected)") }
       }
     }
     for (problem, rows) in CacheDatabase.forbidden {
@@ -34,7 +34,7 @@ extension LocalStore {
     }
     let stored = try database.mutations.count(of: user)
     if !isShared, stored != queue.batchCount {
-      violations.append("\(queue.batchCount) batches are counted, \(stored) stored")
+      violations.append("\(queue.batchCount) batches are counted, but \(stored) are stored")
     }
     do throws(StoreError) { try database.targets.checkMembers() } catch { violations.append(error.message) }
     violations += try IndexVerification(database: database).violations()
@@ -80,7 +80,7 @@ struct IndexVerification {
       }
     }
     if !stored.isEmpty {
-      violations.append("\(stored.count) index entries are not of their documents' fields, or of no document")
+      violations.append("\(stored.count) index entries do not match the fields of their document, or have no document")
     }
     return violations
   }

@@ -257,14 +257,14 @@ extension DataKeeper {
         // The owner still has the data if it answers the request slowly.
         let (isClosed, generation) = state.withLock { ($0.isClosed, $0.generation) }
         guard let asked, error.code != .cancelled, !isClosed else { throw error }
-        if .now >= deadline { throw Self.refusal(of: asked, "it does not hand the data over") }
+        if .now >= deadline { throw Self.refusal(of: asked, "it did not release the data in time") }
         known = generation
         continue
       }
       guard case .attached(let attachment) = passage.way else { return }
       if asked == attachment.owner {
         // The owner still has the data if it ended the connection after the request.
-        if .now >= deadline { throw Self.refusal(of: attachment.owner, "it does not hand the data over") }
+        if .now >= deadline { throw Self.refusal(of: attachment.owner, "it did not release the data in time") }
         do { try await ContinuousClock().sleep(for: Self.pause) } catch { throw Self.isCancelled }
       }
       asked = attachment.owner
@@ -283,7 +283,7 @@ extension DataKeeper {
   private static let isCancelled = RPCStatus(.cancelled, "The call was canceled.")
 
   private static func refusal(of owner: DataMember, _ reason: String) -> RPCStatus {
-    RPCStatus(.unavailable, "\(owner) has the data open and keeps it: \(reason).")
+    RPCStatus(.unavailable, "\(owner) has the data open and does not release it: \(reason).")
   }
 
   private enum Answer {

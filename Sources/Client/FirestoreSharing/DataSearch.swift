@@ -53,7 +53,8 @@ struct DataSearch {
       return .failed(
         StoreError(
           .notPrivate,
-          "The data directory \(keeper.directory) is served by a process of another user (\(user)). Choose another one."
+          "The data directory \(keeper.directory) is served by a process of another user (\(user)). Choose another "
+            + "directory."
         ))
     case .connected(let descriptor): return greet(OwnerConnection(descriptor), held, keeper)
     }

@@ -107,7 +107,7 @@ package final class SharedDatastore: Datastore {
       if let answer = await pass(passage, body) { return try answer.get() }
       if !isRepeatable {
         throw RPCStatus(
-          .unavailable, "The process that had the data ended before it answered. The write may have been applied.")
+          .unavailable, "The process that had the data open ended before it answered. The write may have been applied.")
       }
     }
   }

@@ -82,7 +82,7 @@ package struct BundleReader {
     }
     guard bundle != nil else { throw WireError("The first element must be the metadata.") }
     if case .document(let document) = element {
-      guard let metadata = awaited else { throw WireError("A document without metadata.") }
+      guard let metadata = awaited else { throw WireError("A document has no metadata.") }
       guard document.key == metadata.key else { throw WireError("Expected the document \(metadata.key).") }
       awaited = nil
       bundle?.entries.append(Bundle.Entry(document: document, queries: metadata.queries, byteEnd: position))

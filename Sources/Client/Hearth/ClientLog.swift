@@ -170,7 +170,7 @@ struct OutageWarning: Sendable {
       return .say("the backend still does not answer: \(reason)")
     case (.told, nil):
       state = .none
-      return .say("the backend answers again, or is not needed")
+      return .say("the backend answers again, or the client no longer needs it")
     }
   }
 

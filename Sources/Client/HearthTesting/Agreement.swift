@@ -27,7 +27,7 @@ package enum Agreement {
       let owner = client.name.map { "\($0): " } ?? ""
       guard let status = await client.engine.statusNow() else { return owner + "the client is closed" }
       let count = status.waitingWrites
-      if count > 0 { return owner + "\(count) write\(count == 1 ? "" : "s") without an answer" }
+      if count > 0 { return owner + "\(count) unanswered write\(count == 1 ? "" : "s")" }
       guard client.isOnline else { continue }
       for listener in client.listeners where !listener.isFromCacheAlone && listener.result?.isFromCache != false {
         return owner + "the listener of \(listener.query.path.text) is not in sync"
@@ -87,7 +87,7 @@ extension TestStage {
     let place = CallPlace(file: file, line: line)
     try check(place)
     if try await isInTime(limit, { await world.missing() == nil }) { return }
-    let missing = await world.missing() ?? "nothing is missing now"
+    let missing = await world.missing() ?? "all clients are in sync now"
     throw failure(.notInTime, "not in sync within \(limit): \(missing).", place)
   }
 
@@ -100,7 +100,7 @@ extension TestStage {
     let place = CallPlace(file: file, line: line)
     try check(place)
     if try await isInTime(limit, { try await world.disagreement() == nil }) { return }
-    let difference = try await world.disagreement() ?? "they agree now"
+    let difference = try await world.disagreement() ?? "clients and server agree now"
     throw failure(.disagreement, "clients and server do not agree within \(limit): \(difference).", place)
   }
 

@@ -233,7 +233,7 @@ extension TestClient {
       .joined(separator: " ")
     let answer = try await Patience.result(within: limit, by: stage.clock) { await rejections.next() }
     guard let answer, let rejection = answer.rejection else {
-      throw stage.failure(.notInTime, "\(name): expected \(wanted) within \(limit); none was rejected.", place)
+      throw stage.failure(.notInTime, "\(name): expected \(wanted) within \(limit), but no write was rejected.", place)
     }
     let (event, error) = (ObservedEvent(answer), FirestoreError(rejection))
     if pattern.matches(event) { return error }
@@ -265,7 +265,7 @@ extension TestClient {
     if answer == nil {
       let wanted = path.map { " of \($0)" } ?? ""
       throw stage.failure(
-        .notInTime, "\(name): expected a write\(wanted) to be acknowledged within \(limit); none was.", place)
+        .notInTime, "\(name): expected a write\(wanted) to be acknowledged within \(limit), but none was.", place)
     }
   }
 }

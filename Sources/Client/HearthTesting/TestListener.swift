@@ -72,7 +72,7 @@ public final class TestListener: Sendable {
       throw failure(.surprise, "expected a snapshot: \(text); \(Self.end(error))", place)
     case nil:
       let came = passed.withLock { $0 }
-      let list = came.isEmpty ? "none came" : "came: " + came.suffix(10).joined(separator: "; ")
+      let list = came.isEmpty ? "none arrived" : "arrived: " + came.suffix(10).joined(separator: "; ")
       throw failure(.notInTime, "expected a snapshot within \(limit): \(text); \(list)", place)
     }
   }
@@ -90,9 +90,10 @@ public final class TestListener: Sendable {
     switch try await Patience.result(within: limit, by: stage.clock, of: { await news.next() }) {
     case nil: return
     case .snapshot(let snapshot):
-      throw failure(.surprise, "expected nothing; a snapshot came: \(SnapshotExpectation.account(of: snapshot))", place)
+      throw failure(
+        .surprise, "expected no snapshot, but one arrived: \(SnapshotExpectation.account(of: snapshot))", place)
     case .failed(let error):
-      throw failure(.surprise, "expected nothing; \(Self.end(error))", place)
+      throw failure(.surprise, "expected no snapshot; \(Self.end(error))", place)
     }
   }
 

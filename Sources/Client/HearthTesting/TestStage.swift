@@ -132,7 +132,7 @@ public final class TestStage: Sendable {
   }
 
   private func tellSeed() {
-    let line = "HearthTesting: the run that failed had the seed \(seed); \(Self.seedVariable)=\(seed) repeats it.\n"
+    let line = "HearthTesting: a run failed with the seed \(seed). To repeat it, set \(Self.seedVariable)=\(seed).\n"
     // A failure to write the line must not end the test.
     try? FileHandle.standardError.write(contentsOf: Data(line.utf8))
   }
@@ -273,7 +273,7 @@ extension StageFailure: CustomStringConvertible, LocalizedError {
   public var description: String {
     let time = (elapsed / .milliseconds(1)).rounded() / 1000
     return "\(file):\(line): \(reason) "
-      + "(\(time) s after the beginning; \(TestStage.seedVariable)=\(seed) repeats the run)"
+      + "(\(time) s after the start; \(TestStage.seedVariable)=\(seed) repeats the run)"
   }
 
   /// The same as `description`.

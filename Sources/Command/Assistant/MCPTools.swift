@@ -19,7 +19,7 @@ struct MCPTools: Sendable {
     .init("path", .path, required: true, "The path of a collection, such as cities or cities/SF/parks."),
     .init(
       "collectionGroup", .flag, as: "--collection-group", "Query all collections with the id in path, at any depth."),
-    .init("where", .texts, as: "--where", "Conditions such as \"state == CA and population > 1000\". All must hold."),
+    .init("where", .texts, as: "--where", "Conditions such as \"state == CA and population > 1000\". All must match."),
   ]
   private static let ordered: [MCPTool.Argument] = [
     .init("orderBy", .texts, as: "--order", "Fields to order by, such as population:desc."),

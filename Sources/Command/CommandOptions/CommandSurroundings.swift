@@ -66,6 +66,6 @@ package enum StandardInput {
   /// - Throws: in a shell that reads its commands from standard input.
   package static func check() throws(CommandFailure) {
     guard Surroundings.current.readsCommands else { return }
-    throw CommandFailure(.usage, "standard input holds the shell's commands. Name a file instead of -.")
+    throw CommandFailure(.usage, "standard input contains the shell's commands. Name a file instead of -.")
   }
 }

@@ -54,8 +54,8 @@ package struct PastDatastore: Datastore {
       }
       throw RPCStatus(
         .outOfRange,
-        "\(moment) cannot be read: \(error.message) Cloud Firestore keeps one hour. With point-in-time recovery it "
-          + "keeps one week, at whole minutes.")
+        "\(moment) cannot be read: \(error.message) Cloud Firestore keeps earlier versions for one hour. With "
+          + "point-in-time recovery it keeps them for one week, at whole minutes.")
     }
   }
 
@@ -115,8 +115,8 @@ package struct MomentOption: ParsableArguments {
     parsing: .unconditional,
     help: ArgumentHelp(
       "Read the data at this time: 2026-03-02T11:58:03Z, -10m (ten minutes ago), or now for one snapshot. The "
-        + "embedded backend keeps one hour, at most 64 MiB of earlier versions. Cloud Firestore keeps one hour, or one "
-        + "week at whole minutes with point-in-time recovery.",
+        + "embedded backend keeps earlier versions for one hour, at most 64 MiB. Cloud Firestore keeps them for one "
+        + "hour, or with point-in-time recovery for one week at whole minutes.",
       valueName: "time"),
     transform: { try MomentText.parse($0) })
   package var at: Timestamp?

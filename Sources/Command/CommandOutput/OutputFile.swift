@@ -146,7 +146,7 @@ package final class OutputFile {
   private static func reason(_ code: Int32) -> String {
     switch code {
     case EBADF: "it is closed"
-    case EPIPE: "its reader closed it"
+    case EPIPE: "its reader closed the pipe"
     default: String(cString: strerror(code))
     }
   }

@@ -34,11 +34,11 @@ package struct CollectCommand: AsyncParsableCommand {
       A client does this automatically from time to time: it removes the least recently used tenth of its results and \
       documents. Pending writes stay. The cache must not be in use. A cache below its size limit keeps everything.
 
-      With --json one object with isDryRun, isDue, results and documents. The last two are the removed counts, \
-      or with --dry-run the counts to remove.
+      With --json, prints one object with isDryRun, isDue, results and documents. The last two are the numbers of \
+      removed results and documents, or with --dry-run of those to remove.
       """)
 
-  @Flag(help: "Only print how much would be removed, even from a cache below its limit.")
+  @Flag(help: "Only print how much would be removed, also if the cache is below its limit.")
   var dryRun = false
 
   @Flag(help: "Print JSON.")
@@ -82,7 +82,7 @@ package struct CacheExplainCommand: AsyncParsableCommand {
       many documents were compared and returned, the time, and the index that would help. 'hearth cache indexes' \
       creates indexes.
 
-      With --json one object with plan (document, synced-result, index, scan), indexes, documentsScanned, \
+      With --json, prints one object with plan (document, synced-result, index, scan), indexes, documentsScanned, \
       indexEntriesRead, documentsReturned, milliseconds, suggestedIndexes and isBuildingIndexes.
 
       Example: hearth cache explain cities --where 'state == CA' --order population:desc --limit 10
@@ -148,14 +148,14 @@ package struct IndexesCommand: AsyncParsableCommand {
       the dashboard must not be running.
 
       --set takes a firestore.indexes.json, the format of Google's tools. Indexes that are not in the file are \
-      dropped. New ones are built from the cached documents before the command returns. Automatically created indexes \
-      stay.
+      dropped. New indexes are built from the cached documents before the command returns. Automatically created \
+      indexes stay.
 
       --suggest asks a 'hearth serve' (--emulator HOST:PORT) which composite indexes Cloud Firestore would need for \
       the queries since the server's start. It prints them as a firestore.indexes.json.
 
-      With --json one object per line with definition, automatic, ready, indexed and total: how many cached documents \
-      of its collections are indexed, and how many there are.
+      With --json, prints one object per line with definition, automatic, ready, indexed and total. The last two count \
+      the documents in the index, and all cached documents of its collections.
       """)
 
   @Option(
@@ -204,7 +204,7 @@ package struct IndexesCommand: AsyncParsableCommand {
     if states.isEmpty, !deletesAll {
       headless.note(
         "\(CacheReader.name(of: locations)) has no indexes. A server has separate indexes: --suggest lists "
-          + "the indexes that Cloud Firestore would need for the queries at a 'hearth serve'.")
+          + "the indexes that Cloud Firestore would need for the queries that a 'hearth serve' received.")
     }
   }
 

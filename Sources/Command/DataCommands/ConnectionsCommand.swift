@@ -67,8 +67,8 @@ package struct ConnectionListing: ParsableCommand {
       emulator = "HOST:PORT", or cloud = true, credentials = "FILE", host = "HOST", trust = "FILE", or data = "DIR", \
       or embedded = true for the default data. More keys are admin-secret = "FILE" for a 'hearth serve' that requires \
       it, project, database, cache, readonly = true, and production = true or false. Relative paths start at the \
-      file's folder. Production is shown on the prompt and the dashboard. By default Cloud Firestore and other servers \
-      over TLS are production.
+      file's folder. The prompt and the dashboard mark production. By default Cloud Firestore and other servers over \
+      TLS are production.
 
       Every command and the dashboard take a name with --connection, or -C. The list marks the default connection. \
       Exit status 78 if part of the file is invalid; the error names the part.

@@ -43,11 +43,11 @@ package struct ThemeCommand: ParsableCommand {
       commandName: "check", abstract: "Check theme files for errors, ignored settings and unreadable colors.",
       discussion: """
         Every problem is a line with file and line number. All text, including listener names and repeated values, \
-        needs a contrast of 4.5 to its background. The cursor's mark and bars need 3. This holds in true color and \
-        after reduction to 256 colors. A theme that says cvd = true must keep added, modified and removed apart for \
-        color-blind people. Exit status 65 if a file has an error or is hard to read; unknown settings are only \
-        warnings. --vision shows the colors for added, removed, online and faults as color-blind people see them, with \
-        the distance between the nearest two: 25 is clearly distinct.
+        needs a contrast of 4.5 to its background. The cursor's mark and bars need a contrast of 3. This holds in true \
+        color and after reduction to 256 colors. In a theme with cvd = true, color-blind people must be able to \
+        distinguish added, modified and removed. Exit status 65 if a file has an error or is hard to read; unknown \
+        settings are only warnings. --vision shows the colors for added, removed, online and faults as color-blind \
+        people see them, with the distance between the nearest two: 25 is clearly distinct.
         """)
 
     @Argument(help: ArgumentHelp("Theme files.", valueName: "file"))
@@ -123,7 +123,7 @@ extension ThemeCommand {
         The file is a base16 scheme (YAML with base00 to base0F), or the colors of iTerm2 (.itermcolors), Alacritty \
         (.toml, .yml), k9s (a skin) or btop (.theme). The content determines the format. The theme is written to your \
         theme folder, under the scheme's or the file's name. Colors that are too faint for text are moved towards \
-        black or white until they have a contrast of 4.5. A selection that hides its text is moved towards the \
+        black or white until they have a contrast of 4.5. A selection color that hides its text is moved towards the \
         background. Each correction is reported.
         """)
 

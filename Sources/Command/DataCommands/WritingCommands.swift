@@ -141,13 +141,14 @@ package struct UpdateCommand: AsyncParsableCommand, WritingCommand {
       """,
     discussion: """
       A value that is valid JSON is read as JSON (5, true, "5", [1, 2], {"$increment": 1}). A value with a type prefix \
-      has that type (timestamp:2026-03-02, ref:users/ada, string:5). Any other text is a string, unless it looks like \
-      another type (True, +1, 2026-03-02). A field is a path: address.city changes one field of a map. Names with \
-      characters other than letters, digits, _ and - need back-quotes. Returns when the server has acknowledged the \
-      write; exit status 4 if the document does not exist.
+      has that type (timestamp:2026-03-02, ref:users/ada, string:5). Any other text is a string, but text that looks \
+      like another type (True, +1, 2026-03-02) is rejected. A field is a path: address.city changes one field of a \
+      map. Names with characters other than letters, digits, _ and - need back-quotes. Returns when the server has \
+      acknowledged the write; exit status 4 if the document does not exist.
 
       For a collection, changes all documents that the query finds. They are selected first and then written, up to \
-      500 in one commit, so this is not one transaction. You type the count at a terminal to confirm, or use --yes.
+      500 in one commit, so this is not one transaction. Type the document count at the terminal to confirm, or use \
+      --yes.
 
       Example: hearth update cities/SF population=873965 state=CA visits='{"$increment": 1}'
       """)

@@ -197,7 +197,7 @@ enum ShortHelp {
       [
         (["databases", "ls", "tree"], "databases, collections and documents"),
         (["get", "watch"], "documents once, or their changes"),
-        (["count", "sum", "avg", "distinct"], "figures of a collection or a field"),
+        (["count", "sum", "avg", "distinct"], "statistics of a collection or a field"),
         (["schema", "stats", "diff"], "fields, sizes and differences"),
       ]
     ),
@@ -205,7 +205,7 @@ enum ShortHelp {
       "WRITE",
       [
         (["add", "create", "set", "update"], "one document; update also query results"),
-        (["edit", "delete", "clear"], "in $EDITOR; one, many, or all of a database"),
+        (["edit", "delete", "clear"], "in $EDITOR; delete some documents, or all"),
         (["copy", "move"], "documents and collections, also between databases"),
         (["import", "export"], "files: JSON, CSV, bundles, Google's exports"),
         (["backup", "restore"], "a whole database, with its rules and indexes"),
@@ -215,10 +215,10 @@ enum ShortHelp {
       "SERVE AND TEST",
       [
         (["serve"], "a server for Firestore's SDKs, with rules"),
-        (["exec"], "a server while a command runs, such as a test suite"),
-        (["proxy"], "between any client and any server: traffic, faults"),
+        (["exec"], "a server for one command, such as a test suite"),
+        (["proxy"], "show and disturb traffic between client and server"),
         (["rules"], "check files of security rules, test them with cases"),
-        (["play"], "a scenario: offline, writes, expected events"),
+        (["play"], "scenarios: offline clients, writes, expected events"),
       ]
     ),
     (

@@ -174,7 +174,7 @@ package struct ScenarioDraftReader {
       }
       guard let place else {
         let paths = keys?.map(\.path.text).joined(separator: ", ") ?? "\(id)"
-        return add(.gap("a write of \(paths) that was answered before it was listed"))
+        return add(.gap("a write of \(paths) that was answered before the recording listed it"))
       }
       state.numbers[id] = state.unlisted.remove(at: place).id
     }

@@ -158,7 +158,7 @@ extension ScenarioParser {
     if let state = try stateOfCache(words) { return .client(.expectState(state, within: limit)) }
     let listener = EventPattern.taken("on", &words)
     if let first, let listener, ["same", "online", "offline", "pending"].contains(first) {
-      throw TextError("\"\(first)\" is not about one listener. Remove \"on \(listener)\".")
+      throw TextError("\"\(first)\" does not apply to one listener. Remove \"on \(listener)\".")
     }
     switch first {
     case "nothing" where words.count == 1: return .client(.expectNothing(on: listener, within: limit))

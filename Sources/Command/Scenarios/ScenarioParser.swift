@@ -166,7 +166,7 @@ package struct ScenarioParser {
       }
       if step.client == ScenarioStep.server {
         guard case .world(.write) = step.action else {
-          throw fail(step, "The server only writes: set, update, delete.")
+          throw fail(step, "Only writes can follow \"server:\", such as set, update and delete.")
         }
         continue
       }

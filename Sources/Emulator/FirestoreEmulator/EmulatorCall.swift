@@ -161,7 +161,7 @@ struct ReflectionAnswer {
   private static func answer(_ question: Question, _ writer: inout WireWriter) {
     let files = ProtoFiles.served
     func found(_ descriptors: [[UInt8]]?, _ name: String) {
-      guard let descriptors else { return fault(.notFound, "There is no \(name) here.") }
+      guard let descriptors else { return fault(.notFound, "This server has no \(name).") }
       writer.field(4) { writer in for descriptor in descriptors { writer.field(1, bytes: descriptor) } }
     }
     func fault(_ code: StatusCode, _ text: String) {

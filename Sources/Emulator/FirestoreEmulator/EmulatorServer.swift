@@ -248,7 +248,7 @@ extension EmulatorServer.Configuration {
       return RPCStatus(
         .failedPrecondition, "Port \(port) of \(host) is in use. End its program, or choose another --port.")
     case EACCES:
-      return RPCStatus(.permissionDenied, "This user may not listen on port \(port). Choose one above 1023.")
+      return RPCStatus(.permissionDenied, "This user may not listen on port \(port). Choose a port above 1023.")
     case EADDRNOTAVAIL:
       return RPCStatus(.invalidArgument, "\(host) is not an address of this machine.")
     default: return RPCStatus(.unavailable, "Cannot listen on \(host):\(port): \(error).")

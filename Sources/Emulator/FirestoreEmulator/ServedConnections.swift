@@ -168,7 +168,7 @@ final class ConnectionRefusalHandler: ChannelInboundHandler {
   }
 
   private static var serviceUnavailable: ByteBuffer {
-    let text = "The limit of connections is reached (--max-connections). Try again later.\n"
+    let text = "The maximum number of connections is reached (--max-connections). Try again later.\n"
     return ByteBuffer(
       string: "HTTP/1.1 503 Service Unavailable\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: "
         + "\(text.utf8.count)\r\nRetry-After: 5\r\nConnection: close\r\n\r\n\(text)")

@@ -161,7 +161,9 @@ package struct EntityReader {
     switch Meaning(rawValue: meaning) {
     case .bytes, .shortBytes: return .bytes(try reader.byteArray())
     case .map:
-      guard depth < Self.maximumDepth else { throw WireError("values are nested more than \(Self.maximumDepth) deep") }
+      guard depth < Self.maximumDepth else {
+        throw WireError("values are nested more than \(Self.maximumDepth) levels deep")
+      }
       var message = try reader.message()
       var properties: [Property] = []
       while let tag = try message.tag() {
@@ -187,7 +189,9 @@ extension WireReader {
       if tag.type == .endGroup { throw WireError("a group ends without a beginning") }
       return try skip(tag.type)
     }
-    guard depth < Self.maximumGroups else { throw WireError("groups are nested more than \(Self.maximumGroups) deep") }
+    guard depth < Self.maximumGroups else {
+      throw WireError("groups are nested more than \(Self.maximumGroups) levels deep")
+    }
     while let inner = try nextField(inGroup: tag.field) { try skipField(inner, depth: depth + 1) }
   }
 

@@ -108,7 +108,8 @@ package struct ExportReader {
   private func checkCount() throws(ExportError) {
     if count < documents {
       throw ExportError(
-        .damaged, location.metadata, "It states \(documents) documents, but the files next to it have \(count).")
+        .damaged, location.metadata,
+        "The metadata states \(documents) documents, but the files next to it have \(count).")
     }
   }
 }

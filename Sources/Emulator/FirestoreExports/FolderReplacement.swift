@@ -44,7 +44,7 @@ package struct FolderReplacement: Sendable {
     parent = ExportLocation.folder(of: target)
     name = String(target.split(separator: "/", omittingEmptySubsequences: true).last ?? "")
     guard !name.isEmpty, name != ".", name != ".." else {
-      throw ExportError(.unwritable, path, "This folder has no name. Use a folder with a name.")
+      throw ExportError(.unwritable, path, "The path does not end with the name of a folder. Add a name.")
     }
     try Self.checkMovable(target, path, content)
     let number = Self.count.wrappingAdd(1, ordering: .relaxed).newValue
@@ -63,14 +63,14 @@ package struct FolderReplacement: Sendable {
       if (String(cString: here) + "/").utf8.starts(with: (target + "/").utf8) {
         throw ExportError(
           .unwritable, path,
-          "This process works in or below that folder, which would be replaced. Use a folder in it, such as "
+          "The working directory is in this folder, which would be replaced. Use a folder in it, such as "
             + "\(path.hasSuffix("/") ? path : path + "/")\(content.noun).")
       }
     }
     if MountedFolders.contain(target) {
       throw ExportError(
         .unwritable, path,
-        "A file system is mounted there, and the folder would be replaced. Use a folder in it, such as "
+        "A file system is mounted in this folder, which would be replaced. Use a folder in it, such as "
           + "\(path.hasSuffix("/") ? path : path + "/")\(content.noun).")
     }
   }
@@ -87,7 +87,8 @@ package struct FolderReplacement: Sendable {
     }
     if let other = try ExportLocation.names(in: target).first(where: { !content.holds($0) }) {
       throw ExportError(
-        .unwritable, path, "It contains more than one \(content.noun), such as \(other). Use another folder.")
+        .unwritable, path,
+        "It has files that are not part of the \(content.noun), such as \(other). Use another folder.")
     }
   }
 

@@ -130,7 +130,7 @@ final class HTTP1Bridge: ProxiedConnection {
       case .dropRequest?:
         core.tell(fault("the write is lost", exchange))
         if let session = exchange.session { core.channels.kill(session) }
-        breakOff(because: "a write is lost on purpose")
+        breakOff(because: "an injected fault drops a write")
         return false
       case .reject(let code)?:
         core.tell(fault("the write is rejected: \(code.name)", exchange))
@@ -203,7 +203,7 @@ final class HTTP1Bridge: ProxiedConnection {
       // NIO ends the response after this head, and the following bytes are not HTTP.
       if head.status == .switchingProtocols {
         return answer(
-          exchange, RPCStatus(.unavailable, "\(core.target.text) changed the protocol without being asked to."))
+          exchange, RPCStatus(.unavailable, "\(core.target.text) switched to another protocol without a request."))
       }
       // Skips 1xx responses.
       if head.status.code < 200 { return }
@@ -253,7 +253,7 @@ final class HTTP1Bridge: ProxiedConnection {
 
   private func loseAnswer(_ exchange: HTTP1Exchange) {
     core.tell(fault("the answer is lost", exchange))
-    breakOff(because: "an answer is lost on purpose")
+    breakOff(because: "an injected fault drops a response")
   }
 
   // MARK: Ends
@@ -261,7 +261,7 @@ final class HTTP1Bridge: ProxiedConnection {
   func serverClosed(_ side: ServerSide, _ error: (any Error)?) {
     guard side === server else { return }
     server = nil
-    if let error { core.tell(connectionEvent("\(core.target.text) broke the rules of HTTP: \(error)")) }
+    if let error { core.tell(connectionEvent("\(core.target.text) violated the HTTP protocol: \(error)")) }
     if let exchange, !exchange.isAnswerOver { answer(exchange, core.broken) }
   }
 
@@ -281,7 +281,7 @@ final class HTTP1Bridge: ProxiedConnection {
   }
 
   func clientFailed(_ error: any Error) {
-    core.tell(connectionEvent("the client broke the rules of HTTP: \(error)"))
+    core.tell(connectionEvent("the client violated the HTTP protocol: \(error)"))
   }
 
   /// Closes the connection to the server. The server's response to the request is discarded.

@@ -112,7 +112,7 @@ extension HTTP2Bridge: FrameConnectionOwner {
       toServer(.data(stream.requests.takeRest(), owed: 0, isLast: true), stream, bytes: 0)
     }
     if !makeRoom(for: stream) {
-      answer(stream, RPCStatus(.resourceExhausted, "The proxy holds too many bytes of unfinished requests."))
+      answer(stream, RPCStatus(.resourceExhausted, "The unfinished requests in the proxy have too many bytes."))
     }
   }
 
@@ -137,7 +137,7 @@ extension HTTP2Bridge: FrameConnectionOwner {
       return message
     case .lose:
       core.tell(fault("the write is lost", stream))
-      breakOff(because: "a write is lost on purpose")
+      breakOff(because: "an injected fault drops a write")
       return nil
     case .refuse(let status):
       core.tell(fault("the write is rejected: \(status.code.name)", stream))
@@ -190,7 +190,7 @@ extension HTTP2Bridge: FrameConnectionOwner {
 
   private func loseAnswer(of stream: BridgedStream) {
     core.tell(fault("the answer is lost", stream))
-    breakOff(because: "an answer is lost on purpose")
+    breakOff(because: "an injected fault drops a response")
   }
 }
 

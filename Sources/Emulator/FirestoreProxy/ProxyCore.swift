@@ -76,7 +76,7 @@ final class ProxyCore {
   func tellSilentClient() {
     lastConnection += 1
     var event = event(.connection, connection: lastConnection)
-    event.remark = "the client said nothing within \(handshake.client.nanoseconds / 1_000_000_000) seconds"
+    event.remark = "the client sent nothing within \(handshake.client.nanoseconds / 1_000_000_000) seconds"
     tell(event)
   }
 

@@ -37,7 +37,7 @@ package struct DatabasesCall: Sendable {
     let answer = try await service.answer(method, message)
     do throws(WireError) {
       return try MessageWriter.text(of: answer, method.response, isPretty: isPretty) + [0x0A]
-    } catch { throw RPCStatus(.internal, "The answer cannot be written as JSON: \(error.reason).") }
+    } catch { throw RPCStatus(.internal, "The response cannot be written as JSON: \(error.reason).") }
   }
 }
 

@@ -33,8 +33,8 @@ struct RESTAddress {
         }
       case "fields" where !value.isEmpty:
         objection = .invalid(
-          "The parameter fields is not supported. Use mask.fieldPaths to select fields of documents.")
-      case "callback": objection = .invalid("callback is not supported. Responses are JSON.")
+          "The parameter 'fields' is not supported. Use 'mask.fieldPaths' to select fields of documents.")
+      case "callback": objection = .invalid("The parameter 'callback' is not supported. Responses are JSON.")
       // Parameters that identify the caller are ignored.
       case "key", "access_token", "oauth_token", "quotaUser", "userIp", "uploadType", "upload_protocol", ".xgafv",
         "xgafv", "fields":

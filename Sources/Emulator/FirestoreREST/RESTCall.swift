@@ -75,7 +75,7 @@ package struct RESTCall: Sendable {
       if isStream { result += isFirst && index == 0 ? Array("[".utf8) : Self.separator }
       do throws(WireError) {
         result += try MessageWriter.text(of: message, method.response, isPretty: isPretty)
-      } catch { throw RPCStatus(.internal, "The answer cannot be written as JSON: \(error.reason).") }
+      } catch { throw RPCStatus(.internal, "The response cannot be written as JSON: \(error.reason).") }
     }
     if !isStream { result.append(0x0A) }
     return result
@@ -178,7 +178,7 @@ package enum StreamMethod: String, Sendable, CaseIterable {
     do throws(WireError) {
       let schema = self == .listen ? Schema.listenResponse : Schema.writeResponse
       return try MessageWriter.text(of: message, schema, isPretty: false)
-    } catch { throw RPCStatus(.internal, "The answer cannot be written as JSON: \(error.reason).") }
+    } catch { throw RPCStatus(.internal, "The response cannot be written as JSON: \(error.reason).") }
   }
 
   /// The last message of a stream that ends with an error. As in the emulator, its text begins with the status.

@@ -103,7 +103,7 @@ package struct RulesCaseReader {
 
   private static func document(_ key: DocumentKey, _ syntax: JSONSyntax) throws(JSONError) -> Document {
     let (fields, transforms) = try DocumentJSON.fields(of: syntax, database: RulesCase.database)
-    guard transforms.isEmpty else { throw syntax.error("Transforms are not supported. Use their results.") }
+    guard transforms.isEmpty else { throw syntax.error("Transforms are not supported. Use the resulting values.") }
     return Document(
       key: key, version: SnapshotVersion(RulesCase.time), state: .found(DocumentData(fields)))
   }

@@ -84,7 +84,7 @@ package final class Ruleset: Sendable {
     if never.count == all.count {
       let name = files[first.position.file].name
       return
-        "rules: none of the \(all.count) expressions in \(name) was evaluated. Requests of administrators skip rules."
+        "rules: none of the \(all.count) expressions in \(name) was evaluated. Requests of administrators bypass rules."
     }
     let lines = Set(never.map { [$0.position.file, $0.position.line] }).sorted { $0.lexicographicallyPrecedes($1) }
     let places = lines.prefix(Self.mostPlaces).map { "\(files[$0[0]].name):\($0[1])" }.joined(separator: ", ")

@@ -40,7 +40,7 @@ package enum ConnectionReason: Hashable, Sendable {
 extension ConnectionReason: CustomStringConvertible {
   package var description: String {
     switch self {
-    case .idle: "nothing to connect for"
+    case .idle: "no listener and no write needs a connection"
     case .connecting: "connecting"
     case .networkDisabled: "the network is disabled"
     case .storageFailed: "the cache cannot be written"

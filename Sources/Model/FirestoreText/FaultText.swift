@@ -82,9 +82,9 @@ package enum FaultText {
   }
 
   private static func loss(_ words: inout FaultWords) throws(TextError) -> FaultChange {
-    let share = try words.orOff("a share of the writes, such as 10%, or off") { word throws(TextError) in
+    let share = try words.orOff("a percentage of the writes, such as 10%, or off") { word throws(TextError) in
       guard word.text.hasSuffix("%"), let share = Int(word.text.dropLast()), (0...100).contains(share) else {
-        throw TextError(column: word.column, "\(word.text) is not a share. Expected 0% to 100%.")
+        throw TextError(column: word.column, "\(word.text) is not a percentage. Expected 0% to 100%.")
       }
       return share
     }

@@ -178,7 +178,9 @@ package struct MessageWriter {
   }
 
   private static func bytes(_ content: Content) throws(WireError) -> UnsafeRawBufferPointer {
-    guard case .bytes(let bytes) = content else { throw WireError("a field has another type than its message says") }
+    guard case .bytes(let bytes) = content else {
+      throw WireError("a field does not have the type that its message declares")
+    }
     return bytes
   }
 

@@ -12,7 +12,7 @@ package enum ConnectionFailure {
   /// The failure in words that can follow the peer's name.
   package var words: String {
     switch self {
-    case .violation(let violation): "broke the rules of HTTP/2: it sent \(violation)"
+    case .violation(let violation): "violated the HTTP/2 protocol: it sent \(violation)"
     case .cut(isWithin: true): "closed the connection in the middle of a frame"
     case .cut(isWithin: false): "closed the connection before HTTP/2 started"
     case .transport(let error as IOError): "broke the connection: \(String(cString: strerror(error.errnoCode)))"

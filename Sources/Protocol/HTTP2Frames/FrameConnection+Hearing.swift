@@ -9,7 +9,7 @@ extension FrameConnection {
       throw HTTP2Violation(.protocolError, "another frame before its settings")
     }
     if unfinished != nil, frame.kind != .continuation {
-      throw HTTP2Violation(.protocolError, "headers without their end")
+      throw HTTP2Violation(.protocolError, "headers without an end")
     }
     switch frame.kind {
     case .data: try data(frame)
@@ -91,7 +91,7 @@ extension FrameConnection {
       if isLast { end.isHeardOut = true }
       end.owner?.receive(block, isLast: isLast, on: end)
     } else if peer == .client, id > lastID {
-      if id.isMultiple(of: 2) { throw HTTP2Violation(.protocolError, "a stream with the server's number \(id)") }
+      if id.isMultiple(of: 2) { throw HTTP2Violation(.protocolError, "a stream with the even id \(id)") }
       lastID = id
       guard ends.count < limits.streams, ending != .ending else {
         gathered.writeReset(.refusedStream, stream: id)
@@ -176,7 +176,7 @@ extension FrameConnection {
   private func changeRoom(to window: Int) throws(HTTP2Violation) {
     for end in ends.values {
       end.room += window - initialRoom
-      if end.room > Frame.largest { throw HTTP2Violation(.flowControlError, "room for \(end.room) bytes") }
+      if end.room > Frame.largest { throw HTTP2Violation(.flowControlError, "a window of \(end.room) bytes") }
       queue(end)
     }
     initialRoom = window
@@ -244,11 +244,11 @@ extension FrameConnection {
     }
     if frame.stream == 0 {
       room += bytes
-      if room > Frame.largest { throw HTTP2Violation(.flowControlError, "room for \(room) bytes") }
+      if room > Frame.largest { throw HTTP2Violation(.flowControlError, "a window of \(room) bytes") }
     } else {
       guard let end = ends[frame.stream] else { return try checkIsKnown(frame.stream) }
       end.room += bytes
-      if end.room > Frame.largest { throw HTTP2Violation(.flowControlError, "room for \(end.room) bytes") }
+      if end.room > Frame.largest { throw HTTP2Violation(.flowControlError, "a window of \(end.room) bytes") }
       queue(end)
     }
     if !line.isEmpty { pump() }

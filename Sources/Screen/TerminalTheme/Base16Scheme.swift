@@ -12,7 +12,7 @@ package struct Base16Scheme: Hashable, Sendable {
     package var isBackdrop = false
 
     package var description: String {
-      let reason = isBackdrop ? "Text on it cannot be read." : "It cannot be read on the background."
+      let reason = isBackdrop ? "Text on this color cannot be read." : "The color cannot be read on the background."
       return "\(slot) \(color): \(reason) The theme has \(replacement)."
     }
   }

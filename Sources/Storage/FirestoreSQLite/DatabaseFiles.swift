@@ -66,7 +66,8 @@ package struct DatabaseFiles: Hashable, Sendable {
   package func install(_ finished: String) throws(StoreError) {
     var log = stat()
     guard stat(finished + "-wal", &log) != 0 || log.st_size == 0 else {
-      throw StoreError(.notWritable, "\(path) cannot be created: its log was not written back. Free some disk space.")
+      throw StoreError(
+        .notWritable, "\(path) cannot be created: its log could not be merged into it. Free some disk space.")
     }
     let descriptor = Glibc.open(finished, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
     defer { if descriptor >= 0 { close(descriptor) } }

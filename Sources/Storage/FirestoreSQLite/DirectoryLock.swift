@@ -71,7 +71,7 @@ package struct DirectoryLock: ~Copyable {
     defer { turn.end() }
     // The kernel briefly releases the exclusive lock when it converts it into the shared one.
     guard isFirst, flock(descriptor, LOCK_SH | LOCK_NB) != 0 else { return }
-    throw StoreError(.locked, "Another process took the \(place) at the same moment. Try again.")
+    throw StoreError(.locked, "Another process opened the \(place) at the same moment. Try again.")
   }
 
   deinit {
@@ -104,12 +104,12 @@ package struct DirectoryLock: ~Copyable {
     if use != .shared, holder?.use == .shared {
       let who = sharers.isEmpty ? "other processes" : sharers.map(name).joined(separator: " and ")
       throw StoreError(
-        .locked, "The \(place) is shared by \(who). End them, share the directory too, or choose another one.")
+        .locked, "The \(place) is shared by \(who). End them, enable sharing here too, or choose another directory.")
     }
     let who = holder.map { name($0.process) } ?? "another process"
     let remedy =
       use == .shared
-      ? ", which does not share it. End that process, enable sharing in it" : ". End that process"
+      ? ", which does not share it. End that process, enable sharing in that process" : ". End that process"
     throw StoreError(.locked, "The \(place) is in use by \(who)\(remedy), or choose another directory.")
   }
 

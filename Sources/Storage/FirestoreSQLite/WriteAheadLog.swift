@@ -117,7 +117,7 @@ struct LogReader {
     }
     guard read == count else {
       throw StoreError(
-        .notWritable, "\(path) cannot be read: \(read < 0 ? StoreError.reason(errno) : "it has become shorter").")
+        .notWritable, "\(path) cannot be read: \(read < 0 ? StoreError.reason(errno) : "the file has become shorter").")
     }
     return bytes
   }

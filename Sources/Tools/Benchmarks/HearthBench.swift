@@ -13,11 +13,11 @@ struct HearthBench: ParsableCommand {
     abstract: "Measure the offline cache, the sync core and the public API.",
     discussion: """
       Each case runs several times on sample data (documents of 12 fields, about 460 bytes) and reports the median: \
-      wall time if the machine is quiet (load below 1.5), processor time otherwise. The floor is the same work done \
-      with SQLite alone in the same run; goals hold for 100000 documents. p50us and p99us are \
-      percentiles of single operations. peakMB is the peak memory above the memory at the start; for a client in a \
-      separate process it is all of its memory. allocs is the allocation count of one operation or document. \
-      Measure release builds: swift run -c release hearth-bench.
+      wall time if the machine is quiet (load below 1.5), processor time otherwise. The floor is the time of the same \
+      work with only SQLite, in the same run. Goals are for 100000 documents. p50us and p99us are percentiles of \
+      single operations. peakMB is the peak memory above the memory at the start; for a client in a separate process \
+      it is all of its memory. allocs is the allocation count of one operation or document. Measure release builds: \
+      swift run -c release hearth-bench.
 
       --plot draws how the figures grow with the documents, listeners and pending writes, and names on standard error \
       the figures that grow faster than n log n. --record stores the figures, --history prints stored figures, and \
@@ -37,7 +37,7 @@ struct HearthBench: ParsableCommand {
   @Flag(help: "Print one JSON object per line.")
   var json = false
 
-  @Option(help: "Runs of each case, except cases with a fixed number (default: 5 to 9).")
+  @Option(help: "Number of runs of each case, except cases with a fixed number (default: 5 to 9).")
   var repetitions: Int?
 
   @Option(help: ArgumentHelp("Draw how the figures grow, as SVG.", valueName: "file"))

@@ -13,7 +13,8 @@ enum HearthProgram {
   /// Reports on standard error that a case is skipped because the program is missing.
   static func tellThatItIsMissing(to name: String) {
     let way = "swift build -c release --product hearth"
-    FileHandle.standardError.write(Data("\(name): not measured; hearth is missing beside hearth-bench: \(way)\n".utf8))
+    FileHandle.standardError.write(
+      Data("\(name): not measured: hearth is not in the folder of hearth-bench. Run: \(way)\n".utf8))
   }
 }
 
@@ -40,7 +41,7 @@ struct ServedBackend {
     }
     guard let found = text.firstMatch(of: /^Serving .* on [^ ]*:(\d+)\./), let port = Int(found.1) else {
       process.terminate()
-      throw SQLiteFloor.Failure(description: "hearth serve said “\(text.prefix(200))”.")
+      throw SQLiteFloor.Failure(description: "hearth serve printed “\(text.prefix(200))”.")
     }
     self.port = port
   }

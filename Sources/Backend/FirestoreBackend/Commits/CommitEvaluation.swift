@@ -97,7 +97,8 @@ struct CommitEvaluation {
     if documents[key]?.transformCount ?? 0 > WriteLimit.transforms {
       throw .refused(
         .invalidArgument,
-        "The commit has more than \(WriteLimit.transforms) field transforms of \(database.name(of: key)). Split it.")
+        "The commit has more than \(WriteLimit.transforms) field transforms of \(database.name(of: key)). Split the "
+          + "commit.")
     }
     do throws(StoreError) { try check(mutation.precondition, of: mutation) } catch {
       guard defersPreconditions else { throw error }

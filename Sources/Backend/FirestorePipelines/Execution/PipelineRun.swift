@@ -41,7 +41,7 @@ package struct PipelineRun: Sendable {
         if mutations.count > PipelineLimits.writes || !holding.takes(row.heldBytes) {
           throw RPCStatus(
             .resourceExhausted,
-            "A pipeline writes up to \(PipelineLimits.writes) documents. Put a limit before its last stage.")
+            "A pipeline can write at most \(PipelineLimits.writes) documents. Add a limit before its last stage.")
         }
       }
     }
@@ -138,7 +138,8 @@ package struct PipelineRun: Sendable {
         values.append(row.value)
         if subquery.kind == .scalar, values.count > 1 {
           return .failure(
-            EvaluationError("Subpipeline returned multiple results. As an expression of one value it may have one."))
+            EvaluationError(
+              "Subpipeline returned multiple results. Where one value is expected, it can return at most one."))
         }
         size += row.heldBytes
         if size > PipelineLimits.valueBytes { return .failure(Evaluation.tooLarge) }

@@ -103,7 +103,7 @@ extension RPCStatus {
   static func exhausted(_ stage: String, _ limit: Int) -> RPCStatus {
     RPCStatus(
       .resourceExhausted,
-      "With the stage '\(stage)' the pipeline would hold more than \(limit >> 20) MiB. Filter, select or limit before "
-        + "it.")
+      "At the stage '\(stage)' the pipeline would need more than \(limit >> 20) MiB of memory. Add a filter, a select "
+        + "or a limit before this stage.")
   }
 }

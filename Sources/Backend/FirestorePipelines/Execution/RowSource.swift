@@ -151,7 +151,7 @@ struct LiteralRows: RowSource {
       try await context.work.step()
       let row = try await run.evaluate(outer, literal.subqueries) { row throws(EvaluationError) in
         guard case .map(let fields)? = try Evaluation(row, context).value(literal) else {
-          throw EvaluationError("A literal of a pipeline is a map of fields.")
+          throw EvaluationError("Every argument of the stage 'literals' must be a map of fields.")
         }
         var result = Row(data: DocumentData(Fields()), variables: row.variables)
         try result.replaceFields(by: fields, context)

@@ -76,7 +76,7 @@ enum Arithmetic {
       switch (result, try Number(value, of: function)) {
       case (.integer(let left), .integer(let right)):
         if right == 0, function == "divide" || function == "mod" {
-          throw EvaluationError("\(function)() by zero has no result.")
+          throw EvaluationError("\(function)() cannot divide by zero.")
         }
         let (sum, isTooLarge) = integers(left, right)
         if isTooLarge { throw overflow(function) }
@@ -93,7 +93,9 @@ enum Arithmetic {
   ) throws(EvaluationError) -> Value {
     let number = try Number(values[0], of: function)
     let places = values.count > 1 ? try values[1].integer(of: function) : 0
-    guard (-400...400).contains(places) else { throw EvaluationError("\(function)() takes up to 400 places.") }
+    guard (-400...400).contains(places) else {
+      throw EvaluationError("\(function)() rounds to at most 400 decimal places.")
+    }
     switch number {
     case .integer(let value):
       if places >= 0 { return .integer(value) }

@@ -88,7 +88,7 @@ enum Arrays {
 
   private static func count(_ function: String, _ value: Value) throws(EvaluationError) -> Int {
     let count = try value.integer(of: function)
-    guard count >= 0 else { throw EvaluationError("\(function)() takes no negative number.") }
+    guard count >= 0 else { throw EvaluationError("\(function)() does not accept a negative number.") }
     return Int(clamping: count)
   }
 

@@ -88,7 +88,7 @@ enum Comparison {
     _ values: [Value], _ function: String, _ wanted: Ordering
   ) throws(EvaluationError) -> Value {
     let count = try values[1].integer(of: function)
-    guard count >= 0 else { throw EvaluationError("\(function)() takes no negative number.") }
+    guard count >= 0 else { throw EvaluationError("\(function)() does not accept a negative number.") }
     let elements = try values[0].elements(of: function).filter { if case .null = $0 { false } else { true } }
     let sorted = elements.enumerated().sorted { left, right in
       let order = left.element.compare(right.element, .byNumber)

@@ -65,7 +65,7 @@ enum Maps {
         let type = try name.text(of: "is_type")
         guard Value.pipelineTypes.contains(type) else {
           let names = Value.pipelineTypes.sorted().joined(separator: ", ")
-          throw EvaluationError("is_type() does not know the type '\(type)'. Types: \(names).")
+          throw EvaluationError("is_type(): unknown type '\(type)'. Types: \(names).")
         }
         guard let own = values[0]?.pipelineType else { return .null }
         return .boolean(type == "number" ? Value.numberTypes.contains(own) : own == type)

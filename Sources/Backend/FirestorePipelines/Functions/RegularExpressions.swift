@@ -36,7 +36,7 @@ enum RegularExpressions {
     let (text, source) = (try values[0].text(of: function), try values[1].text(of: function))
     let pattern: Pattern
     do throws(PatternError) { pattern = try context.patterns.pattern(source) } catch {
-      throw EvaluationError("\(function)() takes a regular expression; at \(error.text).")
+      throw EvaluationError("\(function)(): invalid regular expression, \(error.text).")
     }
     guard text.utf8.count <= work / max(pattern.stepCount, 1) else { throw tooMuchWork(function) }
     return (text, pattern)

@@ -63,7 +63,7 @@ enum Strings {
   ) throws(EvaluationError) -> (StringOrBytes, StringOrBytes) {
     let (first, second) = (try StringOrBytes(values[0], function), try StringOrBytes(values[1], function))
     guard first.isText == second.isText else {
-      throw EvaluationError("\(function)() takes strings or bytes, not one of each.")
+      throw EvaluationError("\(function)() takes only strings or only bytes, not both.")
     }
     return (first, second)
   }
@@ -101,7 +101,7 @@ enum Strings {
   private static func repetition(_ values: [Value]) throws(EvaluationError) -> Value {
     let text = try StringOrBytes(values[0], "string_repeat")
     let times = try values[1].integer(of: "string_repeat")
-    guard times >= 0 else { throw EvaluationError("string_repeat() takes no negative number.") }
+    guard times >= 0 else { throw EvaluationError("string_repeat() does not accept a negative number.") }
     let (size, isTooLarge) = text.bytes.count.multipliedReportingOverflow(by: Int(clamping: times))
     guard !isTooLarge, size <= PipelineLimits.valueBytes else { throw Evaluation.tooLarge }
     var bytes: [UInt8] = []

@@ -76,14 +76,14 @@ enum Timestamps {
     case .day?: return 86_400_000_000
     default:
       throw EvaluationError(
-        "\(function)() does not know the unit '\(name)'. Units: microsecond, millisecond, second, minute, hour, day.")
+        "\(function)(): unknown unit '\(name)'. Units: microsecond, millisecond, second, minute, hour, day.")
     }
   }
 
   private static func part(_ function: String, _ value: Value) throws(EvaluationError) -> TimePart {
     let name = try value.text(of: function)
     guard let part = TimePart(name) else {
-      throw EvaluationError("\(function)() does not know '\(name)'. Parts: \(TimePart.names).")
+      throw EvaluationError("\(function)(): unknown part '\(name)'. Parts: \(TimePart.names).")
     }
     return part
   }
@@ -95,8 +95,8 @@ enum Timestamps {
     let name = try values[2].text(of: function)
     guard let zone = context.zones.zone(name) else {
       throw EvaluationError(
-        "\(function)() does not know the time zone '\(name)'. It takes names of the server's system, such as "
-          + "\"America/Los_Angeles\", and offsets such as \"+05:30\".")
+        "\(function)(): unknown time zone '\(name)'. Use a name that the server's system knows, such as "
+          + "\"America/Los_Angeles\", or an offset such as \"+05:30\".")
     }
     return zone
   }

@@ -47,7 +47,7 @@ enum Vectors {
     let (left, right) = (try values[0].vector(of: function), try values[1].vector(of: function))
     guard left.count == right.count else {
       throw EvaluationError(
-        "\(function)() takes vectors of one length, not of \(left.count) and \(right.count) elements.")
+        "\(function)() takes vectors of equal length, not of \(left.count) and \(right.count) elements.")
     }
     return .double(measure(left, right))
   }

@@ -76,8 +76,8 @@ final class CacheDatabase {
   private func hold(_ directory: consuming StoreDirectory, _ report: @escaping @Sendable (String) -> Void) {
     openFiles = OpenFiles(
       directory.files,
-      consequence: "writes that would be lost with this process are rejected, and pending writes are still "
-        + "sent. Start again for a new cache.")
+      consequence: "new writes are rejected if they would be lost when this process ends, and pending writes are "
+        + "still sent. Restart this process to create a new cache.")
     openFiles?.watch { loss in report(loss.message) }
     observeCrashes(directory.files, report)
     self.directory = consume directory
@@ -286,8 +286,8 @@ final class CacheDatabase {
     }
     return StoreError(
       .locked,
-      "Process \(holder), which shares the cache, has kept it locked for seconds. If it is stopped, continue it with "
-        + "kill -CONT \(holder), or end it.")
+      "Process \(holder), which shares the cache, has locked the cache for several seconds. If the process is stopped, "
+        + "resume it with kill -CONT \(holder), or end it.")
   }
 }
 

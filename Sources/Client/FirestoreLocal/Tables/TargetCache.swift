@@ -221,7 +221,7 @@ extension TargetCache {
   }
 
   private static var exchanged: StoreError {
-    .damaged("a target has other documents than the stored ones")
+    .damaged("a target's documents differ from the stored documents")
   }
 }
 

@@ -142,8 +142,8 @@ extension SyncCore {
   func reasonAgainstRestart(of kind: StreamKind) -> String? {
     if (kind == .watch ? watchStream : writeStream).isStarted { return nil }
     if !isNetworkEnabled { return "the network is disabled" }
-    if !isPrimary { return "another process that shares the cache has the streams" }
-    return kind == .watch ? "nothing is watched" : "there is nothing to send"
+    if !isPrimary { return "another process that shares the cache has the connection" }
+    return kind == .watch ? "no listener is open" : "no write is pending"
   }
 }
 

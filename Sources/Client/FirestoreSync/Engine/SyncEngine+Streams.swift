@@ -190,7 +190,7 @@ package enum WatchSilence {
 
   static let status = RPCStatus(
     .unavailable,
-    "The server has sent nothing for two minutes, not even a sign of life. The watch stream is reopened.")
+    "The server has sent nothing for two minutes, not even a keep-alive message. The watch stream is reopened.")
 }
 
 extension SyncEngine {

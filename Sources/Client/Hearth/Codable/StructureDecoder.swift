@@ -220,7 +220,7 @@ extension StructureDecoder {
       }
       return date
     case .formatted(let formatter):
-      guard let date = formatter.date(from: try string()) else { throw corrupted("is not a date in this format.") }
+      guard let date = formatter.date(from: try string()) else { throw corrupted("does not match the date format.") }
       return date
     case .custom(let decode): return try decode(self)
     }

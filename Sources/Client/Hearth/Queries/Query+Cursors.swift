@@ -76,7 +76,8 @@ private enum CursorValues {
       throw .invalidArgument("The document \(snapshot.reference.path) of a cursor does not exist.")
     }
     guard snapshot.content.firestore === firestore else {
-      throw .invalidArgument("The document \(snapshot.reference.path) of a cursor comes from another Firestore.")
+      throw .invalidArgument(
+        "The document \(snapshot.reference.path) of a cursor comes from another Firestore instance.")
     }
     query.explicitOrderBy = query.orderBy
     var values: [Value] = []
@@ -125,7 +126,8 @@ struct DocumentNames {
     switch value {
     case .reference(let database, _):
       guard database == firestore.database else {
-        throw .invalidArgument("A document reference from another database cannot be compared with documents here.")
+        throw .invalidArgument(
+          "A document reference from another database cannot be compared with documents of this database.")
       }
       return value
     case .string(let text): return .reference(firestore.database, try key(text))

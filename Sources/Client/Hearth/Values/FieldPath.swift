@@ -53,7 +53,7 @@ extension String: FieldName {
     let names = split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     if names.contains(where: \.isEmpty) {
       return .failure(
-        .invalidArgument("Field \"\(self)\" must not be empty, begin or end with a dot, or contain two in a row."))
+        .invalidArgument("Field \"\(self)\" must not be empty, begin or end with a dot, or contain two dots in a row."))
     }
     return .success(FieldPath(names))
   }

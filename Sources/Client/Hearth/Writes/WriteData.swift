@@ -38,7 +38,7 @@ struct WriteData {
     }
     for path in parsed.removed where mask.covers(path) && !mask.paths.contains(path) {
       throw .invalidArgument(
-        "FieldValue.delete() must be listed in mergeFields itself, not through an enclosing field"
+        "A field with FieldValue.delete() must be listed in mergeFields itself; an enclosing field is not enough"
           + "\(ValueEncoder.place(path.segments)).")
     }
     let transforms = parsed.transforms.filter { mask.covers($0.path) }

@@ -50,7 +50,7 @@ package struct ConfigurationFile: Hashable, Sendable {
     glyphs = "auto"     # auto, unicode or ascii
     color = "auto"      # auto, always or never, from the next start; --color and NO_COLOR override auto
     links = false       # whether the name of an open document is a link (OSC 8), from the next start
-    # copy = "xsel -bi" # a command that y copies to, tried before the desktop's, tmux's and the terminal's clipboard
+    # copy = "xsel -bi" # the command that y sends text to, tried before the clipboards of desktop, tmux and terminal
 
     restore-listeners = true   # whether open listeners are reopened at the next start
 
@@ -58,7 +58,7 @@ package struct ConfigurationFile: Hashable, Sendable {
     [budget]
     opening = "100ms"          # opening the cache
     first-snapshot = "250ms"   # from the first listener to its first snapshot
-    p50 = "5ms"                # half of the runs of a query at the cache
+    p50 = "5ms"                # median time of a query in the cache
     p99 = "50ms"
 
     # Page I estimates a bill from the price of 100 000 reads; as-of is the date of that price.

@@ -13,7 +13,7 @@ package struct FormatOptions: ParsableArguments {
   @Flag(help: "One line per field, below a line with the path.")
   package var expanded = false
 
-  @Flag(help: "Comma-separated values with a header row; without --select all documents are held in memory.")
+  @Flag(help: "Comma-separated values with a header row; without --select, all documents are kept in memory.")
   package var csv = false
 
   @Flag(help: "Tab-separated values with a header row.")

@@ -90,7 +90,9 @@ package struct AbsentFields: Sendable {
     case .equal, .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual: found = values
     case .arrayContains:
       found = values.flatMap { value in if case .array(let elements) = value { elements } else { [Value]() } }
-      if found.isEmpty { return types(values).map { "\(name) never has an array with elements. Its type is \($0)." } }
+      if found.isEmpty {
+        return types(values).map { "\(name) never has an array with elements. The field has the type \($0)." }
+      }
     case .notEqual, .in, .notIn, .arrayContainsAny: return nil
     }
     let wanted = condition.value.kindName

@@ -44,7 +44,7 @@ package struct DocumentPages {
       return
     }
     guard let first = try await datastore.lookup([key], view).first, first.exists else {
-      throw RPCStatus(.aborted, "\(key) was deleted while the documents before it were counted. Try again.")
+      throw RPCStatus(.aborted, "\(key) was deleted during the count. Try again.")
     }
     query.start = Bound(values: position(of: first), isInclusive: true)
   }

@@ -42,7 +42,7 @@ package struct ExportJob: Sendable {
     if format.delimiter != nil {
       throw CommandFailure(
         .usage,
-        "\(format.rawValue) cannot keep all types. Use --format jsonl, or print with "
+        "\(format.rawValue) cannot represent all types. Use --format jsonl, or print with "
           + "'hearth get PATH --\(format.rawValue)'.")
     }
     let outcome = try await visit(datastore, database, progress) { count, key, fields in

@@ -102,7 +102,7 @@ package struct InspectablePrograms {
       throw CommandFailure(
         .configuration,
         "\(core.name) \(entry.address) reports in format \(core.hearth), but this hearth "
-          + "reads format \(InspectionGreeting.currentVersion). Use the hearth version of that program.")
+          + "reads format \(InspectionGreeting.currentVersion). Use the version of hearth that matches the program.")
     case .silent:
       throw CommandFailure(
         .unavailable, "\(entry.address) does not answer: it may be stopped (fg or kill -CONT \(entry.address.process))."
@@ -114,8 +114,8 @@ package struct InspectablePrograms {
   }
 
   package static let nobody =
-    "No program can be watched now. Start one with HEARTH_INSPECT=1 (also the dashboard or 'hearth watch'), or set "
-    + "isInspectable in its FirestoreSettings."
+    "No program can be watched now. Start a program, the dashboard or 'hearth watch' with HEARTH_INSPECT=1, or set "
+    + "isInspectable in the program's FirestoreSettings."
 }
 
 extension InspectablePrograms.Entry {

@@ -18,7 +18,8 @@ extension ClientBridge {
       let again = Effect.client(.transfer(replacing))
       return tell(
         .question(
-          title: "Replace a file", body: ["\(request.file) exists.", "It is replaced once the new one is complete."],
+          title: "Replace a file",
+          body: ["\(request.file) exists.", "The file is replaced when the new one is complete."],
           action: "Replace", HeldEffects([again])))
     }
     let run = TransferRun(

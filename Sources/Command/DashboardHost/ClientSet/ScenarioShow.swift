@@ -70,7 +70,7 @@ final class ScenarioShow {
     let run = ScenarioPlayback(live.scenario, in: world) { [weak self] news in self?.take(news) }
     self.run = run
     for name in live.scenario.clientNames.dropFirst(ClientSetFacts.mostClients) {
-      let notice = "\(name) plays off screen: there is room for \(ClientSetFacts.mostClients) clients"
+      let notice = "\(name) is not shown: the screen has room for \(ClientSetFacts.mostClients) clients"
       clientSet.note(.notice(notice), at: now)
     }
     run.begin()

@@ -16,9 +16,9 @@ extension PlainSession {
     "words: offline, online, fault WORDS (latency 200ms, next write drop-ack, down watch), calm",
     "  listen PATH [where CONDITION] [order by FIELD] [limit N], stop NAME",
     "  set PATH JSON, update PATH FIELD=VALUE ..., delete PATH, undo, redo",
-    "  drop NUMBER, aside NUMBER (keep, do not send), again NUMBER (after a rejection or aside), retry",
+    "  drop NUMBER, aside NUMBER (keep, do not send), again NUMBER (resend a write that was rejected or set aside), retry",
     "  queue, network, listeners, feed, inside, collections, requests, document PATH; append --json for JSON",
-    "  follow requests: each decision of the rules",
+    "  follow requests: print each decision of the rules",
     "  expect EVENT [PATH] [on LISTENER] [with CODE] [within TIME], expect nothing; EVENT: "
       + EventPattern.Kind.expected.map(\.rawValue).joined(separator: ", "),
     "  help, quit",
@@ -168,7 +168,7 @@ extension PlainSession {
     await askForRequests()
     if let note = state.requestsNote, state.requests.all == nil { return say("requests: \(note)") }
     followedRequests = FollowedRequests(told: state.requests.all?.last?.number ?? 0, asJSON: asJSON)
-    say("follows the requests that rules decide on")
+    say("prints each request that the rules decide on")
     beginFollowing()
   }
 

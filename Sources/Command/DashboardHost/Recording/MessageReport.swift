@@ -64,11 +64,11 @@ package enum MessageReport {
     case .ended: "ends"
     case .fault: "fault:"
     case .connected: "from \(event.address ?? "an unknown address") over"
-    case .disconnected: "is gone"
+    case .disconnected: "disconnected"
     case .connection: ""
     case .listening: "listening on \(event.address ?? "")"
     case .faults: "faults:"
-    case .missed: "\(counted(event.message?.count ?? 0, "message")) came faster than they could be recorded"
+    case .missed: "\(counted(event.message?.count ?? 0, "message")) arrived faster than they could be recorded"
     }
   }
 
@@ -89,7 +89,7 @@ package enum MessageReport {
     if let bytes = event.bytes {
       // A tap stores the content of every message except large ones.
       let isLeftOut = event.connection == nil && event.message?.content == nil && bytes > ProtocolEvent.largestContent
-      details.append(counted(bytes, "byte") + (isLeftOut ? ", not kept" : ""))
+      details.append(counted(bytes, "byte") + (isLeftOut ? ", not recorded" : ""))
     }
     if let status = event.status ?? event.message?.cause {
       details.append(status.message.isEmpty ? status.code.name : status.description)

@@ -99,8 +99,8 @@ package struct Recording: Sendable {
     guard kind.format == RecordingHeader.currentFormat else {
       throw CommandFailure(
         .badData,
-        "\(name):1: recorded in format \(kind.format) by hearth \(kind.program ?? "?"); this one reads format "
-          + "\(RecordingHeader.currentFormat). Use that version.")
+        "\(name):1: recorded in format \(kind.format) by hearth \(kind.program ?? "?"); this hearth reads format "
+          + "\(RecordingHeader.currentFormat). Use that other version.")
     }
     do throws(JSONError) { return try RecordingLine.value(RecordingHeader.self, of: line) } catch {
       throw CommandFailure(.badData, "\(name):1: \(RecordingLine.reason(error)).")

@@ -173,7 +173,8 @@ struct ListenerBlock {
         throw self.error("path", "path: \(error.message)")
       }
     case (nil, let group?): query = Query(path: .root, collectionGroup: group)
-    case (nil, nil): throw error("path or group is missing: the collection or document, or the id of a group")
+    case (nil, nil):
+      throw error("path or group is missing: set a collection or document, or the id of a collection group")
     case (_?, _?): throw error("group", "path and group cannot be combined")
     }
     for text in try strings("where", in: table) {

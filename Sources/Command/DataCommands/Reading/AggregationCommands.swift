@@ -183,10 +183,11 @@ package struct DistinctCommand: AsyncParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "distinct", abstract: "List the distinct values of a field.",
     discussion: """
-      Prints one value per line, in Firestore's order; with several fields, one line per combination. With --json a \
-      line is an object of the fields. Equal numbers of different types are one value. A message on standard error \
-      counts the documents without the field. This reads only these fields of the documents; Cloud Firestore charges \
-      for the reads. --limit prints only the first values. 'hearth count PATH --by FIELD' counts the documents of each value.
+      Prints one value per line, in Firestore's order; with several fields, one line per combination. With --json, \
+      each line is an object of the fields. Equal numbers of different types are one value. A message on standard \
+      error counts the documents without the field. This reads only these fields of the documents; Cloud Firestore \
+      charges for the reads. --limit prints only the first values. 'hearth count PATH --by FIELD' counts the documents \
+      of each value.
 
       Example: hearth distinct orders status --where 'total > 100'
       """)

@@ -17,8 +17,8 @@ package struct SchemaCommand: AsyncParsableCommand {
       fields in at most 2 % of the documents; each is printed with its first document. Fields of maps in arrays are \
       not included.
 
-      With --json a line for each field: field, present, documents, types (type, count, first), firstWithout. With \
-      --csv, --tsv and --template: field, present, documents, types, outliers.
+      With --json, prints an object for each field: field, present, documents, types (type, count, first), \
+      firstWithout. With --csv, --tsv and --template: field, present, documents, types, outliers.
 
       Example: hearth schema orders --limit 10000
       """)
@@ -66,8 +66,8 @@ package struct StatsCommand: AsyncParsableCommand {
       documents of a collection count as one, written cities/*/landmarks. Sizes are Firestore's document sizes, \
       without indexes.
 
-      With --json a line for each collection: collection, documents, bytes, largest (path, bytes). With --csv, --tsv \
-      and --template: collection, documents, bytes, average, largestBytes, largest.
+      With --json, prints an object for each collection: collection, documents, bytes, largest (path, bytes). With \
+      --csv, --tsv and --template: collection, documents, bytes, average, largestBytes, largest.
       """)
 
   @Argument(help: "Path of a collection or a document. Default: the whole database.")

@@ -26,11 +26,12 @@ package struct DiffCommand: AsyncParsableCommand {
 
       Every side except a file can end with a time, as in cities@-10m or cities@2026-03-02T11:58:03Z, to compare one \
       database at two times. --at compares one path at that time with its current state. The embedded backend keeps \
-      the last hour, up to 64 MiB of earlier versions. Cloud Firestore keeps an hour, or a week of whole minutes.
+      earlier versions for one hour, up to 64 MiB. Cloud Firestore keeps them for one hour, or with point-in-time \
+      recovery for one week at whole minutes.
 
       A document that is only on the first side is marked with -, one only on the second with +, and a different one \
-      with ~ and its fields. With --json a line is an object with path, type (removed, added, modified), and data or \
-      fields.
+      with ~ and its fields. With --json, each line is an object with path, type (removed, added, modified), and data \
+      or fields.
 
       Exit status: 0 if both sides are equal, 1 if they differ, 4 if neither has anything at the path, 70 for failures \
       without another status.

@@ -13,15 +13,16 @@ package struct ExplainCommand: AsyncParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "explain", abstract: "Explain which indexes the server uses for a query, and its cost.",
     discussion: """
-      Asks the same server as 'hearth get'. Cloud Firestore names the indexes that it uses, or the missing one. The \
-      embedded backend and 'hearth serve' need no indexes. They name the index that Cloud Firestore would use. The \
-      output says if it is a composite index, which you have to create in Cloud Firestore.
+      Asks the same server as 'hearth get'. Cloud Firestore names the indexes that it uses, or the index that is \
+      missing. The embedded backend and 'hearth serve' need no indexes. They name the index that Cloud Firestore would \
+      use. The output says if it is a composite index, which you have to create in Cloud Firestore.
 
       --analyze runs the query, which is billed as usual. It prints the results, the time, the documents and index \
-      entries read, and the billed reads. Without it nothing is read. A limit keeps the cost low.
+      entries read, and the billed reads. Without --analyze, the server reads no documents. Add --limit to keep the \
+      cost low.
 
-      With --json one object with indexes (scope and properties), compositeIndex (the one that Cloud Firestore must \
-      have, or null), and with --analyze execution (results, milliseconds, documentsRead, indexEntriesRead, \
+      With --json, prints one object with indexes (scope and properties), compositeIndex (the one that Cloud Firestore \
+      must have, or null), and with --analyze execution (results, milliseconds, documentsRead, indexEntriesRead, \
       readsBilled).
 
       Exit status: 1 if the server does not explain queries, which Google's emulator may not do. 'hearth cache \
@@ -67,7 +68,8 @@ package struct ExplainCommand: AsyncParsableCommand {
     if json { return try OutputFile.print(data: Self.json(answer, needed) + "\n") }
     try Self.print(answer, needed)
     if !locations.isCloud {
-      headless.note("this server needs no index. The output shows the indexes and reads of Cloud Firestore.")
+      headless.note(
+        "this server needs no index. The output shows the indexes that Cloud Firestore would use, and its reads.")
     }
   }
 

@@ -16,8 +16,8 @@ package struct ListCommand: AsyncParsableCommand {
       Prints one path per line: without a path the collections of the database, for a collection its documents, for a \
       document its subcollections. A document that does not exist but has collections below it is marked as missing.
 
-      With --json a line is an object with path, type (collection, document), and documents or exists; --csv, --tsv \
-      and --template have the same names.
+      With --json, each line is an object with path, type (collection, document), and documents or exists; --csv, \
+      --tsv and --template have the same names.
       """)
 
   @Argument(help: "Path of a collection or a document. Default: the whole database.")
@@ -127,8 +127,8 @@ package struct DatabasesCommand: AsyncParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "databases", abstract: "List the databases of all projects that have documents.",
     discussion: """
-      Prints one PROJECT/DATABASE per line; select one with --project and --database. With --json a line is an object \
-      with project and database; --csv, --tsv and --template have the same names.
+      Prints one PROJECT/DATABASE per line; select one with --project and --database. With --json, each line is an \
+      object with project and database; --csv, --tsv and --template have the same names.
 
       Cloud Firestore lists the databases of one project, including empty ones. If another server cannot list \
       databases, the exit status is 1.

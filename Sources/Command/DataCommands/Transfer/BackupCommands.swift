@@ -18,9 +18,9 @@ package struct BackupCommand: AsyncParsableCommand {
     commandName: "backup", abstract: "Write a whole database to a folder, with its rules and indexes.",
     discussion: """
       The folder has the documents in documents.jsonl.zst, which 'hearth import' and 'hearth diff' also read. Rules \
-      and indexes have the names that Google's tools use, with a firebase.json for them. backup.json has the database, \
-      the time and the document count. The folder gets its name when it is complete, and replaces an older backup. A \
-      folder with other contents is never replaced.
+      and indexes are in files with the names that Google's tools use, and a firebase.json lists these files. \
+      backup.json has the database, the time and the document count. The folder appears when it is complete, and \
+      replaces an older backup. A folder with other contents is never replaced.
 
       Rules and indexes come from the server, or from --rules and --indexes; data on this machine has none. If a \
       server does not return them, a message says so. 'hearth restore' restores everything except the rules and \
@@ -187,8 +187,8 @@ package struct RestoreCommand: AsyncParsableCommand, WritingCommand {
       unless you add --no-rules. For rules or indexes that the server does not accept, a message names their file and \
       the command that applies it.
 
-      In a database with documents you type the document count at a terminal to confirm, or use --yes. --dry-run checks \
-      every document, and writes nothing.
+      If the database has documents, type the document count at the terminal to confirm, or use --yes. --dry-run \
+      checks every document, and writes nothing.
 
       If a restore is interrupted, the same command continues it, as with 'hearth import'.
 
@@ -280,7 +280,7 @@ package struct RestoreCommand: AsyncParsableCommand, WritingCommand {
   }
 
   private static func failure(_ stopped: ImportJob.Failure, of backup: BackupFolder, isDry: Bool) -> any Error {
-    let written = isDry ? "" : " Restored before it: \(stopped.done.documents.documents)."
+    let written = isDry ? "" : " Restored before this error: \(stopped.done.documents.documents)."
     switch stopped.error {
     case let reason as Rejection.Reason:
       return CommandFailure(.badData, "\(backup.documentFile), \(reason.text)\(written)")

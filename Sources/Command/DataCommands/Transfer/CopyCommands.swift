@@ -18,8 +18,8 @@ package struct CopyCommand: AsyncParsableCommand, WritingCommand {
 
       A source or destination is a path in the current database, or another database: ./FOLDER or data:FOLDER with the \
       embedded backend's data, connection:NAME, emulator:HOST:PORT or cloud:PROJECT. Another database can be followed \
-      by /PATH. Alone it means the whole database as a source, and the same path as a destination. A folder and an \
-      emulator have the project and the database of the options, unless you add --to-project and --to-database. \
+      by /PATH. Without a path it means the whole database as a source, and the same path as a destination. A folder \
+      and an emulator have the project and the database of the options, unless you add --to-project and --to-database. \
       References into the source database become references into the destination; other references stay unchanged.
 
       The copy is a snapshot from the start of the command, without later writes of other clients. With --live each \

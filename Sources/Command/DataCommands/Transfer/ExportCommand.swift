@@ -20,8 +20,8 @@ package struct ExportCommand: AsyncParsableCommand {
       .zst makes a compressed file, which 'hearth import' reads.
 
       With --format google, -o names a folder in the format of Cloud Firestore's managed exports, which Google's \
-      emulator also reads. The folder gets its name when it is complete, and replaces an older export. A folder with \
-      other contents is never replaced.
+      emulator also reads. The folder appears when it is complete, and replaces an older export. A folder with other \
+      contents is never replaced.
 
       A place is a path in the current database, / for the whole database, or another database, optionally followed by \
       /PATH: ./FOLDER or data:FOLDER, connection:NAME, emulator:HOST:PORT, cloud:PROJECT.

@@ -30,7 +30,7 @@ package struct ImportCommand: AsyncParsableCommand, WritingCommand {
 
       Also reads the documents of a folder from 'hearth backup', and exports in Google's format, from Cloud Firestore \
       and its emulator: name the folder, or the file in it that ends with .overall_export_metadata. References within \
-      the exported database then point into this one.
+      the exported database become references within this database.
 
       --rename imports to another path: cities=cities2 writes the documents of cities, and everything below them, to \
       cities2, and other documents to their own paths. For an export of one collection, --into does the same. \
@@ -201,7 +201,7 @@ package struct ImportCommand: AsyncParsableCommand, WritingCommand {
 
   private func failure(_ error: any Error, after done: ImportProgressPoint) -> any Error {
     let name = inputName
-    let written = dryRun ? "" : " Imported before it: \(done.documents.documents)."
+    let written = dryRun ? "" : " Imported before this error: \(done.documents.documents)."
     switch error {
     case let error as JSONError: return CommandFailure(.badData, "\(name), \(error)\(written)")
     case let reason as Rejection.Reason: return CommandFailure(.badData, "\(name), \(reason.text)\(written)")

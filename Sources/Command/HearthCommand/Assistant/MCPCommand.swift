@@ -16,8 +16,8 @@ struct MCPCommand: AsyncParsableCommand {
       An assistant starts this program and exchanges JSON-RPC messages with it, one per line, on standard input and \
       output. Its tools list and get documents, run queries, count, describe and explain, watch for a while, check and \
       test security rules, and show the pending writes and the network of a running program. Nothing is written \
-      without --allow-writes. Every answer has at most 60,000 bytes. 'hearth help mcp' has the tools and the settings \
-      of assistants.
+      without --allow-writes. Every answer has at most 60,000 bytes. 'hearth help mcp' describes the tools and the \
+      settings of assistants.
 
       Example: hearth mcp --emulator 127.0.0.1:8080
       """)

@@ -22,10 +22,10 @@ struct AttachCommand: AsyncParsableCommand {
     discussion: """
       You can watch a program that uses Hearth if it was started with HEARTH_INSPECT=1, or sets isInspectable in its \
       FirestoreSettings (HEARTH_INSPECT=0 forbids it). You can also watch a dashboard, hearth wall, watch, get --watch \
-      and play. Their name is the command, as in hearth attach dashboard. You can always watch a proxy and its \
-      clients, unless the variable forbids it. The dashboard then shows the program's listeners with every snapshot \
-      and its cause, its pending and rejected writes, its connection and its cache, and explains its queries. You can \
-      watch only your own programs.
+      and play. Their name is the name of the command, as in hearth attach dashboard. You can always watch a proxy and \
+      its clients, unless the variable forbids it. The dashboard then shows the program's listeners with every \
+      snapshot and its cause, its pending and rejected writes, its connection and its cache, and explains its queries. \
+      You can watch only your own programs.
 
       Without --control nothing is changed. With it, o switches the program's network off and on, and F breaks the \
       connection to its backend. In the writes pane, r and x retry, cancel and drop pending writes. You cannot change \
@@ -38,9 +38,9 @@ struct AttachCommand: AsyncParsableCommand {
       (listener-started, status) and then the events: listener-started, snapshot, listener-stopped, listener-failed, \
       acknowledged, rejected, cancelled, pending, rejected-writes, rejected-writes-forgotten, indexes, retentions, \
       reads, status, faults, storage, snapshots-missed, outcomes-missed and traffic (of a proxy). It exits with 0 when \
-      the program ends, when you interrupt it, when its reader closes, or after --timeout. --until TYPE, --until \
-      'added cities/SF' or --until NUMBER exits with 0 at the first such line or after that many lines, with 75 after \
-      a timeout, and with 69 if the program ends first.
+      the program ends, when you interrupt it, when its reader closes, or after --timeout. --until TYPE and --until \
+      'added cities/SF' exit with 0 at the first such line, and --until NUMBER after that number of lines. The exit \
+      status is 75 after a timeout, and 69 if the program ends first.
 
       --inside prints the current targets, limbo, streams, lease, cache and query times of the client (with --json as \
       one object). On the screen, I shows them.

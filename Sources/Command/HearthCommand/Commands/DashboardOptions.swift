@@ -61,7 +61,7 @@ struct DashboardOptions: ParsableArguments {
   @Flag(
     help: """
       Start without the listeners of this database's last session, and keep them for the next start. The demo and \
-      --in-memory have none.
+      --in-memory have no saved listeners.
       """)
   var noRestore = false
 

@@ -23,7 +23,7 @@ struct GetCommand: AsyncParsableCommand {
       Prints a document as JSON that 'hearth set' reads; a collection as a table on a terminal, otherwise as one line \
       per document. Types that JSON does not have are objects with one $ name, such as {"$timestamp": \
       "2026-03-02T11:58:03Z"}; tables, --csv, --tsv and --template print only the value. A table has the fields of the \
-      first 500 documents, and lists those that do not fit.
+      first 500 documents, and names the fields that do not fit.
 
       Several paths are printed in turn, as lines with their paths or in one table: get cities/SF cities/LA orders.
 

@@ -14,9 +14,9 @@ struct PlainCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "plain", abstract: "Print events as lines of text or JSON, and run commands from standard input.",
     discussion: """
-      For screen readers, pipes and logs. Runs until the reader closes, a signal arrives, or standard input has quit. \
-      Commands on standard input go offline, write, print the queue and expect events; help lists them. Exit status 1 \
-      if an expectation was not met. Without --listen and --listeners it listens to every collection at the root, but \
+      For screen readers, pipes and logs. Runs until the reader closes, a signal arrives, or standard input contains \
+      quit. Commands on standard input go offline, write, print the queue and expect events; help lists them. Exit \
+      status 1 if an expectation was not met. Without --listen and --listeners it listens to every collection at the root, but \
       not at Cloud Firestore, where reads cost money.
 
       Example: printf 'queue\\nquit\\n' | hearth plain --listen cities

@@ -47,7 +47,7 @@ struct PlayCommand: AsyncParsableCommand, WritingCommand {
       --live plays one scenario in the dashboard: its clients are on the screen, and a strip above them shows each \
       step for --pace before it runs. space pauses, n runs a step, + and - change the pace, q quits. The exit status \
       is the same as without a screen, and 1 if you quit before the end. --step waits for a key before each step: \
-      space on the screen, enter without one.
+      space on the screen, otherwise enter.
 
       --watch plays files, and plays a file again whenever it changes, with a line for the result, until it is \
       interrupted.

@@ -31,7 +31,7 @@ struct RecordCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Record only the type and the length of these fields; all for every field.", valueName: "fields"))
+      "Record only the type and the length of these fields; all means every field.", valueName: "fields"))
   var redact: String?
 
   @Flag(name: .customLong("hash-ids"), help: "Replace the ids of documents by hashes.")

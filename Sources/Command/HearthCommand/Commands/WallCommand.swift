@@ -19,19 +19,20 @@ struct WallCommand: AsyncParsableCommand {
     commandName: "wall", abstract: "Show the last minute of all listeners on one screen, or as JSON.",
     discussion: """
       Shows one line for each listener: its events in each of the last 60 seconds, its documents, and its events per \
-      second (the mean of ten seconds). For the field with few values that changes most, it also shows the document \
-      count of each value. Below are your writes, their round trips and the outages on the same axis, and the latest \
-      events. Each step of a graph's height doubles the event count, or quadruples the milliseconds. s \
-      sorts by rate or by name, enter shows the result of a listener, o goes offline, esc returns to the dashboard, \
-      where M opens the wall again. At most two frames a second are sent.
+      second (the mean of ten seconds). Of the fields with few different values it picks the one that changes most, \
+      and shows the document count of each value. Below are your writes, their round trips and the outages on the same \
+      axis, and the latest events. Each step of a graph's height doubles the event count, or quadruples the \
+      milliseconds. s sorts by rate or by name, enter shows the result of a listener, o goes offline, esc returns to \
+      the dashboard, where M opens the wall again. At most two frames a second are sent.
 
       Without --listen and --listeners it shows the listeners of this database's last session, and does not change the \
-      saved list. If there were none, and always with --json, it shows every collection at the root; none at Cloud \
-      Firestore, where reads cost money.
+      saved list. If there were none, and always with --json, it shows every collection at the root. At Cloud \
+      Firestore it shows none, because reads cost money.
 
-      With --json one line a second is an object with the figures that the screen shows: listeners (name, query, \
-      documents, fromCache, error, perSecond, events, values), writes, roundTrips and outages. Series start with the \
-      oldest second. Exit status 0 when the reader closes or after --timeout, and 128 plus the signal that ends it.
+      With --json, prints an object each second with the figures that the screen shows: listeners (name, query, \
+      documents, fromCache, error, perSecond, events, values), writes, roundTrips and outages. Each series starts with \
+      the oldest second. Exit status 0 when the reader closes or after --timeout, and 128 plus the signal that ends \
+      it.
 
       Example: hearth wall --listen orders --listen users
       """)

@@ -16,12 +16,12 @@ struct WatchCommand: AsyncParsableCommand {
     commandName: "watch", abstract: "Print a line for every change of a document, a collection or a query.",
     discussion: """
       Prints the existing documents first, as added, then every change as it happens. Without --until the watch runs \
-      until it is interrupted, its reader closes, or the time is over, and exits with 0. With --until it exits with 0 \
+      until it is interrupted, its reader closes, or --timeout ends it, and exits with 0. With --until it exits with 0 \
       at that event, with 75 after a timeout, and with 128 plus the signal if it is interrupted first. A server that \
       is unreachable at the start is an error, 69, unless --cache names a cache to start with. If the server becomes \
       unreachable later, the watch reports it on standard error and waits.
 
-      With --json a line is an object with type (added, modified, removed), path, changed (the names of modified \
+      With --json, each line is an object with type (added, modified, removed), path, changed (the names of modified \
       fields), data, metadata (fromCache, pendingWrites), cause and time.
 
       Example: hearth watch cities --where 'state == CA' --no-initial --until added --timeout 30s --json

@@ -96,7 +96,7 @@ struct CompletionEngine: Sendable {
       !word.isEmpty && name.hasPrefix(word.lowercased()) && shown.contains { $0.commandName == meant }
     }
     let meant = Set(synonyms.values).sorted()
-    return Result(candidates: meant.map { Candidate($0, note: "is the name of '\(word)' here") })
+    return Result(candidates: meant.map { Candidate($0, note: "Hearth's name for '\(word)'") })
   }
 
   static func firstSentence(_ text: String?) -> String {

@@ -129,7 +129,7 @@ struct CompletionLookup: Sendable {
     }
     let fields = try await fields(word)
     guard fields.count == 1, fields[0].value == word else { return Result(candidates: fields) }
-    return Result(candidates: fields + [Candidate(word + ":desc", note: "from above")])
+    return Result(candidates: fields + [Candidate(word + ":desc", note: "descending")])
   }
 
   /// Completes the field after the last of the given characters.

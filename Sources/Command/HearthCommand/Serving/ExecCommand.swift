@@ -24,7 +24,8 @@ struct ExecCommand: AsyncParsableCommand {
       forwarded too, unless the terminal has sent them to both processes.
 
       With rules, a line on standard error after the command counts the evaluated expressions and lists the places of \
-      the others. If the command loads rules into the project, the line describes the rules loaded last.
+      expressions that were not evaluated. If the command loads rules into the project, the line describes the rules \
+      loaded last.
 
       --ui opens the dashboard until you quit it. The command gets no input, and its output is printed afterwards. \
       Without a terminal --ui has no effect.

@@ -18,7 +18,7 @@ struct ServeCommand: AsyncParsableCommand {
 
       On the same port, GET /health reports that the server is running. DELETE \
       /emulator/v1/projects/P/databases/D/documents empties a database. With the path of a collection or document at \
-      the end it deletes that and everything below it.
+      the end, it deletes this collection or document and everything below it.
 
       --rules FILE enforces security rules on everyone except administrators ('Authorization: Bearer owner', which \
       server SDKs send to an emulator). User tokens are accepted unsigned, as in Google's emulator, unless you set \
@@ -30,8 +30,8 @@ struct ServeCommand: AsyncParsableCommand {
       process can replace rules.
 
       If a dashboard or another process has the data open, it releases the data and attaches to this process. Another \
-      hearth serve keeps the data, and the error names it. Only you may read the files of --tls-key and --admin-secret \
-      (chmod 600).
+      hearth serve does not release the data; the error names its process. Only you may read the files of --tls-key \
+      and --admin-secret (chmod 600).
 
       Browsers allow six connections to a host, and the Web SDK uses two for each tab, so a third tab waits. With \
       --tls-cert browsers use HTTP/2 and no tab waits. Pages of hosts other than the server's host and localhost are \

@@ -123,7 +123,7 @@ struct ServeRun: Sendable {
     if !access.hasRules {
       StandardError.write(
         "hearth: other machines can reach \(host). Without security rules everyone can read and write everything. No client "
-          + "can set rules, export or stop the server. To allow that, start the server with --rules.")
+          + "can set rules, export data or stop the server. To allow administrators to do so, use --rules.")
     } else if access.authKeys == nil {
       StandardError.write(
         "hearth: other machines can reach \(host), and unsigned tokens are accepted: everyone can act as any user or as an "

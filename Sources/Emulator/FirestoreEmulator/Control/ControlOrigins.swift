@@ -40,7 +40,7 @@ struct ControlOrigins: Sendable {
     if let page, page == name || (isLoopback && Self.isLocal(page)) { return nil }
     if !isControl, allowed.contains(origin) { return nil }
     refused.tell(origin, isControl: isControl)
-    return "The page \(origin) may not use the data here."
+    return "The page \(origin) may not use the data of this server."
   }
 
   /// The reason why a control request of a page is rejected; `nil` if it is accepted.
@@ -85,7 +85,8 @@ private final class RefusedOrigins: Sendable {
     let isNew = told.withLock { told in told.count < Self.most && told.insert(origin).inserted }
     guard isNew else { return }
     let way =
-      isControl ? "Other pages never control the server." : "To allow it, serve with --allow-origin \(origin)."
+      isControl
+      ? "Other pages can never control the server." : "To allow it, start the server with --allow-origin \(origin)."
     report("the page \(origin.prefix(200)) requested the served data and was rejected. \(way)")
   }
 }

@@ -131,9 +131,9 @@ struct ControlWork: Sendable {
     throw RPCStatus(
       .permissionDenied,
       rules.asksForProof
-        ? "Only an administrator controls the server. Send the secret of its --admin-secret as 'Authorization: Bearer "
+        ? "Only an administrator can control the server. Send the secret of its --admin-secret as 'Authorization: Bearer "
           + "SECRET'."
-        : "From another machine only an administrator controls the server.")
+        : "From another machine only an administrator can control the server.")
   }
 
   /// Rejects remote requests that affect the machine or lock out other users, unless rules identify administrators.
@@ -155,7 +155,7 @@ struct ControlWork: Sendable {
   private func stop() throws(RPCStatus) {
     guard let stop = origins.stop else {
       throw RPCStatus(
-        .failedPrecondition, "This server is part of another program, and ends with it.")
+        .failedPrecondition, "This server is part of another program, and stops when that program ends.")
     }
     // The server sends the response before it ends.
     stop()

@@ -42,7 +42,7 @@ struct RulesControl: Sendable {
 
   private func files() throws(RPCStatus) -> [RulesFile] {
     if let files = rules.source(for: project)?.files { return files }
-    throw RPCStatus(.notFound, "The project \(project) has no rules here.")
+    throw RPCStatus(.notFound, "The project \(project) has no rules on this server.")
   }
 
   /// Replaces the rules of the project.

@@ -51,10 +51,10 @@ extension HTTPExchange {
 
   private func monitor(_ request: Request) {
     guard let rules = service.securityRules, connection.isWhole else {
-      return answer(HTTPAnswer(404, "Decisions of rules are available on a port, over HTTP/1.1.\n"))
+      return answer(HTTPAnswer(404, "Rule decisions are only available over HTTP/1.1, on a server that has a port.\n"))
     }
     guard request.head.headers.contains(name: "sec-websocket-key") else {
-      return answer(HTTPAnswer(426, "Decisions of rules are available over a WebSocket.\n"))
+      return answer(HTTPAnswer(426, "Rule decisions are only available over a WebSocket.\n"))
     }
     if let refusal = ControlWork(service, origins).refusal(of: request.wish.authorization) {
       return answer(HTTPAnswer(refusal, to: request.wish))

@@ -62,7 +62,9 @@ extension WireReader {
 
   /// Reads the content of a `google.firestore.v1.Value`.
   package mutating func value(depth: Int = 0) throws(WireError) -> Value {
-    guard depth <= Self.maximumDepth else { throw WireError("values are nested more than \(Self.maximumDepth) deep") }
+    guard depth <= Self.maximumDepth else {
+      throw WireError("values are nested more than \(Self.maximumDepth) levels deep")
+    }
     var result: Value?
     while let tag = try tag() {
       switch (tag.field, tag.type) {

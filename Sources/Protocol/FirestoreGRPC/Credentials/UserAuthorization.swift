@@ -66,7 +66,7 @@ package final class UserAuthorization: Sendable {
       return (state.user, state.needsRefresh)
     }
     let token = try await token(needsRefresh)
-    guard current() == user else { throw RPCStatus(.unavailable, "The user is changing.") }
+    guard current() == user else { throw RPCStatus(.unavailable, "The user has just changed. Try again.") }
     return token.map { "Bearer " + $0 }
   }
 

@@ -48,7 +48,8 @@ enum CallFailure {
     case .tooLarge(let bytes): RPCStatus(.resourceExhausted, "The response of \(name) is too large: \(bytes) bytes.")
     case .malformed:
       RPCStatus(
-        .internal, "\(name) sent an invalid response. Check the port, and for a proxy in between.", isForeign: true)
+        .internal, "\(name) sent an invalid response. Check the port, and whether a proxy is in between.",
+        isForeign: true)
     case .withinMessage: RPCStatus(.internal, "The response of \(name) ends within a message.")
     case .overdue: RPCStatus(.deadlineExceeded, "\(name) has not answered in time.")
     case .withoutMessages: RPCStatus(.deadlineExceeded, "\(name) has sent no message for 60 seconds.")
@@ -109,7 +110,7 @@ enum CallFailure {
     case TransportFailure.notTaken: return "accepts no calls at the moment. Try again."
     case TransportFailure.violated(_, hasGreeted: false): return notGRPC(endpoint)
     case TransportFailure.violated(let violation, hasGreeted: true):
-      return "\(ConnectionFailure.violation(violation).words). Check for a proxy in between."
+      return "\(ConnectionFailure.violation(violation).words). Check whether a proxy is in between."
     default:
       let text = "\(error)"
       let isName = text.contains("resolve") || text.contains("DNS") || text.contains("Name or service")

@@ -36,14 +36,14 @@ package struct AttachedProgram: Hashable, Sendable {
   var listenersReason: String { reason("the listeners belong to \(owner)") }
   var indexesReason: String { reason("the indexes belong to \(owner)") }
   var cacheReason: String { reason("the cache belongs to \(owner)") }
-  var asideReason: String { reason("\(owner) keeps its own writes; x cancels one") }
+  var asideReason: String { reason("\(owner) manages its own writes; x cancels one") }
   var transferReason: String { reason("only \(owner) can use the backend") }
   var controlReason: String {
     isOfScenario
-      ? reason("only steps change network and faults")
+      ? reason("only the steps of the scenario change network and faults")
       : "attached read-only: use hearth attach --control to change it"
   }
-  var recordingReason: String { reason("a scenario is already a file; cast FILE records the screen") }
+  var recordingReason: String { reason("a scenario is a file, so it needs no recording; cast FILE records the screen") }
 
   /// The subject of rejections and of remarks in the feed.
   var owner: String { isOfScenario ? "the scenario" : name }

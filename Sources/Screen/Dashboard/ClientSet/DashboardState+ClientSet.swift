@@ -54,14 +54,14 @@ enum ClientWords {
   static func meaning(of text: String, _ state: DashboardState) throws(TextError) -> CommandArgument.Meaning {
     let words = text.split(separator: " ").map(String.init)
     if state.isInScenario, words.first == "add" || words.first == "remove" {
-      throw TextError(column: 1, "scenario: only its steps open and end clients")
+      throw TextError(column: 1, "only the steps of the scenario open and end clients")
     }
     switch words.first {
     case "add": return try add(words, state)
     case "remove": return try remove(words, state)
     case let name?:
       guard words.count == 1 else {
-        throw TextError(column: 1, "use a client's name, or add or remove before it")
+        throw TextError(column: 1, "use a client's name, alone or after add or remove")
       }
       try require(name, column: 1, state)
       return CommandArgument.Meaning(account: "let the keys act on the client \(name)") { _ in

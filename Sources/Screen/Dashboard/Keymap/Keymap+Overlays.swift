@@ -9,15 +9,15 @@ extension Keymap {
     + list(.themes, accept: "keep this theme", hint: "keep")
     + list(.copyMenu, accept: "copy", hint: "copy")
     + list(.newMenu, accept: "choose", hint: "choose")
-    + list(.faults, accept: "switch it, or apply it to the next write", hint: "switch")
+    + list(.faults, accept: "switch the fault, or apply it to the next write", hint: "switch")
     + list(.explanation, accept: "do the row's action", hint: "do it")
     + list(.decision, accept: "do the row's action", hint: "do it")
     + list(.messages, accept: "close", hint: nil)
     + list(.columns, accept: "keep these columns", hint: "keep")
     + list(.request, accept: "open the document or collection", hint: "open")
     + list(.inside, accept: "open the document or collection", hint: "open") + inside
-    + list(.wall, accept: "its result in the order of its query", hint: "result") + wall
-    + list(.listeners, accept: "its result in the order of its query", hint: "result")
+    + list(.wall, accept: "show the result in the order of the query", hint: "result") + wall
+    + list(.listeners, accept: "show the result in the order of the query", hint: "result")
     + palette + columns + filter + confirm + listener + fieldEditor + listeners + prompt
 
   private static func list(_ kind: Overlay.Kind, accept: String, hint: Wording?) -> [Command] {
@@ -56,7 +56,8 @@ extension Keymap {
     Command(
       "previous-section", "shift-tab left", in: .overlay(.inside), "previous section", run: { $0.turnInside(by: -1) }),
     Command(
-      "refresh-inside", "r", in: .overlay(.inside), "ask again, or count the cache again", hint: "again", 5,
+      "refresh-inside", "r", in: .overlay(.inside), "request the figures again, or count the cache again",
+      hint: "again", 5,
       run: { $0.refreshInside() }),
     Command(
       "restart-stream", "K", in: .overlay(.inside), "close the selected stream, and reopen it", hint: "restart",

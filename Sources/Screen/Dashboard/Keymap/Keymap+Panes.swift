@@ -12,7 +12,7 @@ extension Keymap {
       hint: Wording { $0.isListeningToSelection(in: .collections) ? "stop" : "listen" }, 1,
       unless: { $0.selectedCollection == nil ? "no collection is selected" : nil }, run: { $0.toggleListener() }),
     Command(
-      "ask-again", "r", in: .pane(.collections), "ask the shown query again", isListed: false,
+      "ask-again", "r", in: .pane(.collections), "run the shown query again", isListed: false,
       unless: { $0.reasonAgainstAsking }, run: { $0.askAgain() }),
     Command("new", "n", in: .pane(.collections), "new document or listener", hint: "new", 2, change: { $0.openNew() }),
     Command(
@@ -183,7 +183,7 @@ extension Keymap {
 
   static let requests: [Command] = [
     Command(
-      "toggle-pause", "space p", in: .requests, "hold the selected request, or follow",
+      "toggle-pause", "space p", in: .requests, "keep the selected request in view, or follow the newest",
       hint: Wording { $0.requests.isFollowing ? "hold" : "follow" }, 4, change: { $0.toggleRequestsHeld() }),
     Command("follow", "f", in: .requests, "follow the tail", change: { $0.requests.follow() }),
     Command(

@@ -19,7 +19,7 @@ extension Keymap {
         run: { _ in [.timeline(.earlier)] }),
       Command(
         "later", ".", in: context, "show all panes as of the next event", hint: isLive ? nil : "later", 2,
-        unless: { $0.past == nil ? "this is the present; , shows earlier moments" : nil },
+        unless: { $0.past == nil ? "this is the present: press , for earlier moments" : nil },
         run: { _ in [.timeline(.later)] }),
     ]
   }
@@ -33,7 +33,7 @@ extension Keymap {
         run: { state in state.steppedListener.map { [.timeline(.earlierSnapshot($0))] } ?? [] }),
       Command(
         "later-snapshot", ")", in: context, "show the result and all panes as of this listener's next snapshot",
-        unless: { $0.past == nil ? "this is the present; ( shows earlier moments" : $0.reasonAgainstSnapshots },
+        unless: { $0.past == nil ? "this is the present: press ( for earlier moments" : $0.reasonAgainstSnapshots },
         run: { state in state.steppedListener.map { [.timeline(.laterSnapshot($0))] } ?? [] }),
     ]
   }
@@ -67,9 +67,9 @@ extension Keymap {
       "cast", "", in: .screen, "record the screen, as asciicast: cast FILE, cast stop",
       change: { $0.openPalette(typed: "cast ") }),
     Command(
-      "caption", "explain the screen to an audience, in the last row and in the cast",
+      "caption", "show a caption for an audience, in the last row and in the cast",
       CommandArgument(
-        name: "TEXT", hint: "the caption; without text the keys are shown again", isOptional: true,
+        name: "TEXT", hint: "the text of the caption; without text the row shows the keys again", isOptional: true,
         read: { text, _ throws(TextError) in
           CommandArgument.Meaning(account: "caption: \(text)") { $0.show(caption: text) }
         }),

@@ -143,7 +143,7 @@ extension Keymap {
     let meant = all.filter(binding.means)
     guard !meant.isEmpty else {
       if let elsewhere = all.first(where: { $0.name == binding.command })?.context.section {
-        throw problem("no such command there; it is one of [keys.\(elsewhere)]")
+        throw problem("no such command there; it belongs to [keys.\(elsewhere)]")
       }
       let names = all.filter { $0.context.section == binding.section || binding.section == nil }.map(\.name)
       throw problem("unknown command", Self.hint(binding.command, names))

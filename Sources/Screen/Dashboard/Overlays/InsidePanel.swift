@@ -121,7 +121,7 @@ package struct InsidePanel: Sendable {
 
   /// The sentence that replaces the rows; `nil` if there are rows.
   package func note(_ table: InsideTable?) -> String? {
-    if section == .fields, path == nil { return "select a collection in the tree, and come back" }
+    if section == .fields, path == nil { return "select a collection in the tree, and open this page again" }
     if let failure = failureShown { return failure }
     guard let table else {
       return section.isSurvey || section == .fields ? "counting the cache" : "asking the client"

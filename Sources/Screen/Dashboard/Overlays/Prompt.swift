@@ -43,7 +43,7 @@ extension DashboardState {
     ask(
       Prompt(
         title: "Rename \(listener.name)", label: "name",
-        lead: ["Shown with the listener, and found by filters. Empty for a name made from its query."],
+        lead: ["Shown with the listener, and found by filters. If empty, it is made from the query."],
         ghost: ListenerRecord.defaultName(for: listener.query), field: TextField(listener.isNamed ? listener.name : ""),
         subject: .rename(tag)))
   }

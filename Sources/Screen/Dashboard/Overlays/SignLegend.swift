@@ -56,7 +56,7 @@ package struct SignLegend {
       Entry(sign: glyphs.bullet, role: .textMuted, text: "no flag; also between words"),
       Entry(sign: glyphs.ellipsis, role: .textMuted, text: "more than fits; loading"),
       Entry(sign: "\(glyphs.follow) \(glyphs.paused)", role: .textMuted, text: "the feed follows; is paused"),
-      Entry(sign: "\(glyphs.check) \(glyphs.cross)", role: .textMuted, text: "holds; does not, or ended"),
+      Entry(sign: "\(glyphs.check) \(glyphs.cross)", role: .textMuted, text: "met; not met, or ended"),
       Entry(sign: glyphs.enter, role: .key, text: "the enter key"),
       Entry(sign: "[OFFLINE]", role: .headerOffline, text: "offline, and how long"),
       Entry(sign: "[CACHE]", role: .flagCache, text: "a listener has cached data"),

@@ -43,14 +43,14 @@ package struct Coach: Hashable, Sendable {
     let number = "\(step.rawValue + 1) of \(Step.allCases.count)  "
     return switch step {
     case .unplug:
-      (number + key("toggle-network") + " pulls the plug", ": the shop continues, this screen keeps its data")
+      (number + key("toggle-network") + " goes offline", ": the shop continues, this screen keeps its data")
     case .write:
       (
         number + key("edit-fields") + " on an order, \(key("open")) on its status, type paid",
         ", ctrl-s \(key("open")): it shows at once, pending in pane 2"
       )
     case .plug:
-      (number + key("toggle-network") + " plugs in again", ": pending writes are sent, missed changes arrive")
+      (number + key("toggle-network") + " goes online again", ": pending writes are sent, missed changes arrive")
     }
   }
 }

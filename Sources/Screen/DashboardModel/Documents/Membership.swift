@@ -39,14 +39,14 @@ package struct Membership {
     }
     let matches = query.matches(document)
     if !matches, reasons.allSatisfy({ $0.holds == true }), query.start != nil || query.end != nil {
-      reasons.append(Reason(holds: false, text: "outside of the query's first and last document"))
+      reasons.append(Reason(holds: false, text: "outside the query's start and end"))
     }
     guard let limit = query.limit, matches else {
       verdict = matches ? "here" : "not here"
       return
     }
     guard let results, listener.count != nil else {
-      reasons.append(Reason(holds: nil, text: "limit \(grouped(limit)): its place is not known"))
+      reasons.append(Reason(holds: nil, text: "limit \(grouped(limit)): the position is not known"))
       verdict = "not known"
       return
     }

@@ -259,6 +259,6 @@ package struct ResultWords {
     let changed = FieldChange.between(old, new.fields).filter { change in
       asked.contains { $0.first.equalsUTF8(change.path.first) }
     }
-    return changed.isEmpty ? "no longer asked for" : text(changed, now)
+    return changed.isEmpty ? "no longer matches" : text(changed, now)
   }
 }

@@ -70,7 +70,7 @@ package enum FieldText {
   private static func reference(_ text: String, in database: DatabaseID) throws(FieldTextError) -> Value {
     if let reference = Value(referenceName: text) {
       guard case .reference(let other, _) = reference, other != database else { return reference }
-      throw FieldTextError("it refers to another database, \(other.name); use a reference within this one")
+      throw FieldTextError("the reference is to another database, \(other.name); use a document of this database")
     }
     do throws(ModelError) { return .reference(database, try DocumentKey(validating: text)) } catch {
       let gap = text.ranges(of: "//").first.map { text.distance(from: text.startIndex, to: $0.lowerBound) + 1 }
@@ -82,7 +82,7 @@ package enum FieldText {
     let parts = text.split(separator: ",", omittingEmptySubsequences: false)
     guard parts.count == 2 else {
       throw FieldTextError(
-        "two numbers with a comma between are expected: latitude, longitude",
+        "two numbers separated by a comma are expected: latitude, longitude",
         at: parts.count < 2 ? text.count : parts[0].count + parts[1].count + 1)
     }
     func degrees(_ part: Substring, at offset: Int, _ name: String, _ limit: Int) throws(FieldTextError) -> Double {
@@ -145,7 +145,7 @@ package enum FieldText {
   private static func json(_ text: String, in database: DatabaseID, expects start: String) throws(FieldTextError)
     -> Value
   {
-    if text.isEmpty { throw FieldTextError("\(start) is expected: it is written as JSON") }
+    if text.isEmpty { throw FieldTextError("\(start) is expected: the value is written as JSON") }
     do throws(JSONError) { return try DocumentJSON.parseValue(text, database: database) } catch {
       throw FieldTextError(error.reason, at: offset(of: error.line, error.column, in: text))
     }
@@ -222,7 +222,7 @@ extension FieldText {
     }
     guard scanner.isAtEnd else { throw FieldTextError("a digit is expected", at: scanner.offset) }
     guard let number = Double(text), number.isFinite else {
-      throw FieldTextError("it is beyond the largest double, \(Double.greatestFiniteMagnitude)")
+      throw FieldTextError("the number is beyond the largest double, \(Double.greatestFiniteMagnitude)")
     }
     return number
   }
@@ -239,7 +239,9 @@ extension FieldText {
     let example = "as in 2026-03-02T11:58:03Z"
     let characters = Array(text)
     for (index, wanted) in "dddd-dd-ddTdd:dd:dd".enumerated() {
-      guard index < characters.count else { throw FieldTextError("more is expected, \(example)", at: characters.count) }
+      guard index < characters.count else {
+        throw FieldTextError("the time is incomplete, \(example)", at: characters.count)
+      }
       let isRight = wanted == "d" ? isDigit(characters[index]) : characters[index].uppercased() == String(wanted)
       guard isRight else {
         let name = wanted == "d" ? "a digit" : "\(wanted)"

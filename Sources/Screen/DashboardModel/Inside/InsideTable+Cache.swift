@@ -48,7 +48,7 @@ extension InsideTable {
   private static func detail(of share: CacheSurvey.Share) -> String {
     var words: [String] = []
     switch (share.coverage.wholeAsOf, share.coverage.results) {
-    case (.some, _): words.append("offline all documents are available, as of then")
+    case (.some, _): words.append("offline all documents are available, as of that time")
     case (nil, 0): words.append("offline only single documents are available: no query result is complete")
     case (nil, let results):
       let queries = "\(grouped(results)) quer\(results == 1 ? "y" : "ies")"
@@ -104,10 +104,10 @@ extension InsideTable {
   /// The times of the start and of queries, compared with the budget.
   package static func queries(of inside: ClientInside, _ budget: LatencyBudget) -> InsideTable {
     var table = InsideTable(columns: [
-      Column(title: "query", isFlexible: true), Column(title: "of docs", isNumber: true, rank: 1),
+      Column(title: "query", isFlexible: true), Column(title: "docs", isNumber: true, rank: 1),
       Column(title: "runs", isNumber: true, rank: 2), Column(title: "p50", isNumber: true),
       Column(title: "p99", isNumber: true), Column(title: "budget", isNumber: true),
-      Column(title: "looked at", isNumber: true, rank: 3), Column(title: "found", isNumber: true, rank: 4),
+      Column(title: "scanned", isNumber: true, rank: 3), Column(title: "found", isNumber: true, rank: 4),
     ])
     table.rows = beginning(inside.beginning, budget)
     for times in inside.queries {
@@ -117,7 +117,7 @@ extension InsideTable {
         table.rows.append(
           Row(
             cells: [
-              index == 0 ? QueryText.line(times.query) : "", part.limit.map { "to \(grouped($0))" } ?? "not asked",
+              index == 0 ? QueryText.line(times.query) : "", part.limit.map { "to \(grouped($0))" } ?? "not run",
               grouped(part.runs), TimeText.fine(part.median), TimeText.fine(part.p99), breach ?? "kept",
               isLast ? grouped(times.scanned) : "", isLast ? grouped(times.found) : "",
             ],
@@ -223,7 +223,7 @@ extension InsideTable {
       switch retention.kind {
       case .pinned:
         rule = "pinned"
-        detail = "stay at any size of the cache: not collected, and not evicted"
+        detail = "stay in the cache at any size: neither collected nor evicted"
       case .lifetime(let time):
         rule = "\(DurationText.text(time)) after sync"
         detail = "evicted \(DurationText.text(time)) after the server last confirmed them, while you are online"
@@ -239,7 +239,7 @@ extension InsideTable {
     table.notes = [
       inside.isDurable
         ? "stored in the cache: they also apply after a restart, and to all programs that share the cache"
-        : "the cache is in memory: they end with the program"
+        : "the cache is in memory: pins and lifetimes end with the program"
     ]
     return table
   }

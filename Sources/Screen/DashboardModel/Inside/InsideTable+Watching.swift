@@ -14,7 +14,7 @@ extension InsideTable {
       Column(title: "from cache", isNumber: true, rank: 2), Column(title: "last use", isNumber: true, rank: 5),
     ])
     table.rows = inside.targets.map { row($0, at: now) }
-    table.empty = "no target: nothing is listened to"
+    table.empty = "no target: no listener is open"
     if inside.targetCount > inside.targets.count {
       table.notes.append("the first \(inside.targets.count) of \(grouped(inside.targetCount)) targets")
     }
@@ -64,10 +64,10 @@ extension InsideTable {
         ],
         isNotable: lookup.target == nil, subject: .document(lookup.key),
         detail: lookup.target == nil
-          ? "requested when earlier ones are answered, \(lookups.limit) at a time"
-          : "a result shows it, but the server did not list it: waiting for its answer")
+          ? "requested after earlier documents are answered, \(lookups.limit) at a time"
+          : "in a result, but not listed by the server: waiting for its answer")
     }
-    table.empty = "no document is in doubt: the server has listed every document that a result shows"
+    table.empty = "no document in limbo: the server has listed every document that a result shows"
     let listed = lookups.listed.count < lookups.asked + lookups.waiting ? "; \(lookups.listed.count) are listed" : ""
     table.notes = [
       "\(grouped(lookups.asked)) requested, \(grouped(lookups.waiting)) pending; at most \(lookups.limit) at a time"
@@ -163,7 +163,7 @@ extension InsideTable {
       return "closed after \(TimeText.span(limit)) without a message while something is watched"
     }
     return stream.kind == .watch
-      ? "delivers the results of listeners" : "sends writes to the server; closed a minute after the last"
+      ? "delivers the results of listeners" : "sends writes to the server; closed a minute after the last write"
   }
 
   /// - Parameter now: the reference time for ages.
@@ -178,14 +178,14 @@ extension InsideTable {
       Row(
         cells: [
           (member.process.map { "\($0)" } ?? "unknown") + (member.isSelf ? " (this client)" : ""),
-          member.hasLease ? "has it" : "", member.usesNetwork ? "on" : "off", member.isVisible ? "looked at" : "",
+          member.hasLease ? "has it" : "", member.usesNetwork ? "on" : "off", member.isVisible ? "visible" : "",
           TimeText.elapsed(seconds: now.wholeSeconds(since: member.seen)),
         ], isNotable: member.hasLease)
     }
     table.notes = [
       peers.renewed.map { "renewed \(TimeText.elapsed(seconds: now.wholeSeconds(since: $0))) ago" }
         ?? "no client has the lease now",
-      "its holder watches and sends for all clients of the cache",
+      "the lease holder listens and writes for all clients of the cache",
     ]
     return table
   }
@@ -228,7 +228,7 @@ extension InsideTable {
           detail: "\(price.text(of: target.sent)) so far; \(price.text(of: target.kept)) saved by the cache and its "
             + "resume token; back after more than 30 minutes offline: \(price.text(of: target.readsAnew))"))
     }
-    table.empty = "no target: nothing is listened to, and nothing read"
+    table.empty = "no target: no listener is open, and nothing is read"
     guard !table.rows.isEmpty else { return table }
     table.rows.append(
       Row(

@@ -40,7 +40,9 @@
   /// A client with a hundred listeners, and a backend with their documents.
   @MainActor private final class Inspected {
     private struct MissingProgram: Error, CustomStringConvertible {
-      var description: String { "hearth is not beside the benchmark: swift build -c release --product hearth" }
+      var description: String {
+        "hearth is not in the folder of hearth-bench. Run: swift build -c release --product hearth"
+      }
     }
 
     private static let listeners = 100

@@ -8,7 +8,9 @@ import Foundation
 extension BenchmarkCase {
   /// Memory cases. Each runs in a separate process, because a process rarely returns memory to the system.
   static let memoryCases = [
-    BenchmarkCase(name: "resident-memory", summary: "of a process after opening the cache and one first snapshot") {
+    BenchmarkCase(
+      name: "resident-memory", summary: "memory of a process after it opens the cache and gets a first snapshot"
+    ) {
       bench in
       let path = try bench.copyOfFilledCache()
       defer { bench.remove(path) }
@@ -78,7 +80,7 @@ extension BenchmarkCase {
   static let scalingCases = [
     BenchmarkCase(
       name: "scale-other-collection",
-      summary: "a scan of 1000 documents beside a collection of the given size: flat"
+      summary: "a scan of 1000 documents next to a collection of the given size; should be constant"
     ) { bench in
       var reading = Reading(unit: .milliseconds, samples: [])
       let path = try bench.copyOfFilledCache()
@@ -98,7 +100,8 @@ extension BenchmarkCase {
     },
     BenchmarkCase(
       name: "scale-write",
-      summary: "a local write with 0 and 10000 pending ones, beside a collection of the given size: flat"
+      summary:
+        "a local write with 0 and 10000 pending writes, next to a collection of the given size; should be constant"
     ) { bench in try [0, 10_000].map { try localWrite(bench, pending: $0) } },
   ]
 

@@ -106,7 +106,8 @@ extension BenchmarkCase {
       ]
     },
     BenchmarkCase(
-      name: "apply-remote-indexed", summary: "apply-remote without and with an index on one field; and on two"
+      name: "apply-remote-indexed",
+      summary: "apply-remote without an index, with an index on one field and on two fields"
     ) { bench in
       [
         try applyRemote(bench, variant: "no index"),

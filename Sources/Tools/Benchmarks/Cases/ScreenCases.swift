@@ -18,7 +18,7 @@ extension BenchmarkCase {
       bench in
       guard let program = HearthProgram.path else {
         // There is nothing to measure without `hearth` in the same folder.
-        FileHandle.standardError.write(Data("first-frame: hearth is missing beside hearth-bench\n".utf8))
+        FileHandle.standardError.write(Data("first-frame: hearth is not in the folder of hearth-bench\n".utf8))
         return []
       }
       var reading = Reading(unit: .milliseconds, goal: 50, samples: [])
@@ -110,7 +110,8 @@ private enum StartedDashboard {
 extension BenchmarkCase {
   /// Cases that measure the cost from a key press to the drawn screen, without the terminal.
   static let screenCases = [
-    BenchmarkCase(name: "screen-key", summary: "a key in an open document of 10 000 fields until its frame") { bench in
+    BenchmarkCase(name: "screen-key", summary: "from a key press to its frame, in an open document of 10 000 fields") {
+      bench in
       var screen = OpenDocument()
       func reading(_ variant: String, goal: Double?, _ body: (inout OpenDocument, Int) -> Void) -> Reading {
         var samples: [Sample] = []
@@ -126,7 +127,7 @@ extension BenchmarkCase {
       ]
     },
     BenchmarkCase(
-      name: "search-word", summary: "a word that no document of a collection contains, without reading them"
+      name: "search-word", summary: "a search for a word that no document contains, without reading the documents"
     ) {
       bench in
       let request = SearchRequest(Workbench.collectionQuery, "zebra", in: DatabaseID(project: "bench"))

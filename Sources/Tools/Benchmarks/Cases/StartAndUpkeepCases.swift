@@ -10,7 +10,8 @@ extension BenchmarkCase {
     BenchmarkCase(name: "collect-10-percent", summary: "collect the least recently used tenth") { bench in
       try collect(bench, percentile: 10, goal: 45)
     },
-    BenchmarkCase(name: "collect-90-percent", summary: "collect nine tenths (goal: of 10000 documents)") { bench in
+    BenchmarkCase(name: "collect-90-percent", summary: "collect nine tenths (the goal is for 10000 documents)") {
+      bench in
       try collect(bench, percentile: 90, goal: 40)
     },
   ]
@@ -32,7 +33,7 @@ extension BenchmarkCase {
       try store.start(user: nil)
       let begun = try store.beginGarbageCollection(
         thresholdBytes: 0, percentile: percentile, maximumSequenceNumbers: .max)
-      guard var run = begun else { throw SQLiteFloor.Failure(description: "The cache is not to be collected.") }
+      guard var run = begun else { throw SQLiteFloor.Failure(description: "Garbage collection did not start.") }
       let nothing = Sample(wall: 0, cpu: 0)
       var (removal, all, longestSlice, busiestSlice) = (nothing, nothing, nothing, nothing)
       while !run.isFinished {

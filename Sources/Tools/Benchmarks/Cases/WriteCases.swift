@@ -104,7 +104,7 @@ extension BenchmarkCase {
       var sample = Sample(wall: 0, cpu: 0, count: Double(perRound))
       for _ in 0..<perRound {
         guard let request = client.takeWrite(in: epoch) else {
-          throw SQLiteFloor.Failure(description: "No write waits to be sent.")
+          throw SQLiteFloor.Failure(description: "No write is pending.")
         }
         sample.add(measure { client.acknowledge(request, in: epoch) }.sample)
         if pending < writesPerRound { try write(&client) }

@@ -95,7 +95,7 @@ extension DashboardState {
       if let row { return go(toRow: row - 1, of: path) }
       let window = browser.windows[path]
       guard let total = window?.filter == nil ? window?.total : nil, let percent else {
-        toast(.info, "the document count of \(path.text) is not known: :42 goes to a row")
+        toast(.info, "the document count of \(path.text) is not known: type :42 to go to row 42")
         return []
       }
       // Avoids a product larger than the count.
