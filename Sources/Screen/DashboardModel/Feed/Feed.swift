@@ -254,7 +254,7 @@ package struct EventRate: Sendable {
     return Int((sum / Double(Self.window)).rounded(.up))
   }
 
-  /// Whether the figure or the sparkline will change as time passes.
+  /// Whether the event rate or its sparkline will change although no event occurs.
   package func isDecaying(at now: Timestamp) -> Bool { uncounted(at: now) > 0 || history(at: now).contains { $0 > 0 } }
 }
 
