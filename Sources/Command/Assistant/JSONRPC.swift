@@ -8,7 +8,8 @@ struct JSONRPCMessage: Sendable {
   let method: String
   let params: JSONSyntax?
 
-  /// - Throws: `JSONRPCError` for a value that is not a valid request. The error contains the request's id if it has one.
+  /// - Throws: `JSONRPCError` for a value that is not a valid request. The error contains the request's id if it has
+  ///   one.
   init(_ syntax: JSONSyntax) throws(JSONRPCError) {
     var id: JSONSyntax?
     switch syntax["id"]?.kind {

@@ -14,8 +14,8 @@ import Foundation
 
 /// The backend that the options name. `BackendConnection` opens it.
 package enum BackendChoice: Hashable, Sendable {
-  /// A backend whose data is in a folder that any number of processes can share. `nil` stores the data in the memory of this
-  /// process.
+  /// A backend whose data is in a folder that any number of processes can share. `nil` stores the data in the memory of
+  /// this process.
   case embedded(folder: String?)
   case remote(RemoteBackend)
 
@@ -61,8 +61,8 @@ package struct BackendConnection: Sendable {
   package var datastore: any Datastore
   /// The problem of the data, if it could not be opened as requested.
   package let problem: StorageNotice?
-  /// The identity that the client's cache must have. `nil` if an empty backend replaces unusable data, or if the identity of the
-  /// data is not yet known.
+  /// The identity that the client's cache must have. `nil` if an empty backend replaces unusable data, or if the
+  /// identity of the data is not yet known.
   package let identity: CacheIdentity?
   /// The data that this process shares with others; `nil` for data in memory and for servers.
   package var data: SharedData?
@@ -94,7 +94,8 @@ package struct BackendConnection: Sendable {
     }
   }
 
-  /// Opens a connection for the dashboard. If the data is unusable, opens an empty backend in memory. If the process that has the data open does not respond, the backend counts as unreachable.
+  /// Opens a connection for the dashboard. If the data is unusable, opens an empty backend in memory. If the process
+  /// that has the data open does not respond, the backend counts as unreachable.
   /// - Parameter reports: receives reports about the data, for the screen.
   /// - Throws: `corrupt` for damaged data. An empty backend would accept the pending writes.
   package static func openOrFallBack(
@@ -189,8 +190,8 @@ extension StorageOptions.Locations {
   /// Connects to the database. Throws if the data is unusable.
   package func connect() throws(CommandFailure) -> BackendConnection { try BackendConnection.open(backend, database) }
 
-  /// The cache for the client of a command that may send writes. It is in memory, unless the user named a folder, because the
-  /// command must not send the pending writes in the dashboard's cache.
+  /// The cache for the client of a command that may send writes. It is in memory, unless the user named a folder,
+  /// because the command must not send the pending writes in the dashboard's cache.
   package func commandStore(for connection: BackendConnection) -> LocalStoreConfiguration {
     var store = store(for: connection, .never)
     if !isCacheNamed { store.location = .memory }
@@ -227,7 +228,8 @@ extension StorageOptions.Locations {
     }
   }
 
-  /// Rejects a folder without data for read-only commands, because these must not create a folder whose name was mistyped.
+  /// Rejects a folder without data for read-only commands, because these must not create a folder whose name was
+  /// mistyped.
   /// - Throws: `CommandFailure` if the user named a folder without data.
   package func requireData() throws(CommandFailure) {
     guard isDataNamed, case .embedded(let folder?) = backend, !LocalBackend.exists(in: folder) else { return }
@@ -235,8 +237,8 @@ extension StorageOptions.Locations {
       .noInput, "no data in \(folder). Check --data. The dashboard and write commands create the data.")
   }
 
-  /// The cache for a client that never sends, used by commands that only read the cache. If the user named a folder, it must
-  /// contain a cache. Otherwise a missing cache counts as empty.
+  /// The cache for a client that never sends, used by commands that only read the cache. If the user named a folder, it
+  /// must contain a cache. Otherwise a missing cache counts as empty.
   /// - Parameter isMade: whether to create a missing cache.
   package func readStore(isMade: Bool) throws(CommandFailure) -> LocalStoreConfiguration {
     var configuration = LocalStoreConfiguration(location: cache, policy: .never, database: database)

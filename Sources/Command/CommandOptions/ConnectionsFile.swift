@@ -52,8 +52,8 @@ package struct ConnectionsFile: Hashable, Sendable {
     problems = [Problem(text: reason)]
   }
 
-  /// Parses the text of the file. If the TOML is invalid, the whole file is rejected, because an ignored line could be the line
-  /// that forbids writing.
+  /// Parses the text of the file. If the TOML is invalid, the whole file is rejected, because an ignored line could be
+  /// the line that forbids writing.
   /// - Parameters:
   ///   - folder: the folder to which relative paths are relative.
   ///   - home: the folder that replaces `~/`.
@@ -243,8 +243,8 @@ package struct NamedConnection: Codable, Hashable, Sendable {
   }
 }
 
-/// The connection that is used if no option names a backend. `$HEARTH_CONNECTION` names it, otherwise `hearth connections use`
-/// has set it.
+/// The connection that is used if no option names a backend. `$HEARTH_CONNECTION` names it, otherwise `hearth
+/// connections use` has set it.
 package struct DefaultConnection: Hashable, Sendable {
   /// The way in which the connection was chosen.
   package enum Source: Codable, Hashable, Sendable {
@@ -272,8 +272,8 @@ package struct DefaultConnection: Hashable, Sendable {
   package let name: String
   package let source: Source
 
-  /// - Returns: `nil` if there is no default connection. An empty variable means no connection. A variable that names an emulator
-  ///   takes precedence over `hearth connections use`.
+  /// - Returns: `nil` if there is no default connection. An empty variable means no connection. A variable that names
+  ///   an emulator takes precedence over `hearth connections use`.
   package init?(_ paths: Paths, _ environment: [String: String]) {
     if let named = environment[Self.variable] {
       guard !named.isEmpty else { return nil }

@@ -40,8 +40,8 @@ package struct TimeLimitOptions: ParsableArguments {
   }
 
   /// Runs a cancellable function with the time limit.
-  /// - Parameter key: the document that is written. After a timeout the write may still have been applied. Rejections are
-  ///   reported unchanged.
+  /// - Parameter key: the document that is written. After a timeout the write may still have been applied. Rejections
+  ///   are reported unchanged.
   package func limit<Result: Sendable>(
     writing key: DocumentKey? = nil, _ work: @escaping @Sendable () async throws -> Result
   ) async throws -> Result {

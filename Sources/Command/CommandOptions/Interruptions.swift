@@ -28,8 +28,8 @@ package final class Interruptions {
     (self.causes, self.continuation, self.signals) = (causes, continuation, signals)
   }
 
-  /// Observes the signals and the output of the process. After this call, the first SIGINT, SIGTERM or SIGHUP does not end the
-  /// process. The second signal ends it, because the command may be blocked on a pipe that is not being read.
+  /// Observes the signals and the output of the process. After this call, the first SIGINT, SIGTERM or SIGHUP does not
+  /// end the process. The second signal ends it, because the command may be blocked on a pipe that is not being read.
   package static func ofProcess() -> Interruptions {
     let (causes, continuation) = AsyncStream.makeStream(of: Cause.self, bufferingPolicy: .bufferingNewest(1))
     let arrivals = Arrivals()
@@ -61,8 +61,8 @@ package final class Interruptions {
     continuation?.finish()
   }
 
-  /// Waits on a separate thread until the reader of the output disconnects. `poll` then reports an error for the writing end of a
-  /// pipe. For a file, this never happens.
+  /// Waits on a separate thread until the reader of the output disconnects. `poll` then reports an error for the
+  /// writing end of a pipe. For a file, this never happens.
   private static func watchOutput(_ continuation: AsyncStream<Cause>.Continuation) {
     DispatchQueue(label: "hearth.output").async {
       var state = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
@@ -80,7 +80,8 @@ private final class Arrivals: Sendable {
   func isFirst() -> Bool { count.wrappingAdd(1, ordering: .relaxed).oldValue == 0 }
 }
 
-/// Handles Ctrl-Z for a command. A stopped process cannot respond to other processes, so it releases shared data before it stops.
+/// Handles Ctrl-Z for a command. A stopped process cannot respond to other processes, so it releases shared data before
+/// it stops.
 package enum JobControl {
   private struct State {
     var data: [Weak] = []

@@ -18,8 +18,8 @@ package struct NamedPlace: Sendable {
   /// Whether the text contains a database, which replaces the database of the options.
   package var namesDatabase: Bool
 
-  /// - Parameter base: the database of the options. If the text names a folder or an emulator, the project and the database id of
-  ///   the options still apply.
+  /// - Parameter base: the database of the options. If the text names a folder or an emulator, the project and the
+  ///   database id of the options still apply.
   /// - Throws: `usage` for an invalid address or path, and the error of an invalid connection.
   package init(_ text: PlaceText, in base: StorageOptions.Locations) throws(CommandFailure) {
     locations =
@@ -107,7 +107,8 @@ extension PlaceText.Database {
 }
 
 /// A location of documents as typed on the command line: a database, a path, and a read time. Each part is optional:
-/// `connection:prod`, `emulator:localhost:8080/cities`, `cloud:my-project/cities/SF@-10m`, `./backup/cities`, `cities@-10m`.
+/// `connection:prod`, `emulator:localhost:8080/cities`, `cloud:my-project/cities/SF@-10m`, `./backup/cities`,
+/// `cities@-10m`.
 package struct PlaceText: Equatable, Sendable {
   /// A database that replaces the database of the options.
   package enum Database: Equatable, Sendable {
@@ -156,8 +157,8 @@ package struct PlaceText: Equatable, Sendable {
     ("connection:", { .connection($0) }), ("emulator:", { .emulator($0) }), ("cloud:", { .cloud(project: $0) }),
   ]
 
-  /// Finds the longest prefix of the text that is a folder with data. The rest is the path. If there is no data, the whole text
-  /// is a folder that does not exist yet.
+  /// Finds the longest prefix of the text that is a folder with data. The rest is the path. If there is no data, the
+  /// whole text is a folder that does not exist yet.
   private static func folder(_ text: String, _ isData: (String) -> Bool) -> (Database, String?) {
     guard let beginning = dataFolder(beginning: text, isData) else { return (.folder(text), nil) }
     return (.folder(beginning), path(text.dropFirst(beginning.count)))
@@ -196,8 +197,8 @@ extension PlaceText.Database {
   }
 }
 
-/// Paths of documents and collections as arguments. Consoles write paths with a leading slash, and shells add a trailing slash
-/// when they complete a path. Both are accepted, as in the SDKs.
+/// Paths of documents and collections as arguments. Consoles write paths with a leading slash, and shells add a
+/// trailing slash when they complete a path. Both are accepted, as in the SDKs.
 package enum DataPath {
   private static func trimmed(_ text: String) throws(CommandFailure) -> String {
     if text == "/" {

@@ -3,8 +3,8 @@ import ArgumentParser
 import FirestoreGRPC
 import FirestoreModel
 
-/// The options that name a backend outside of this process. They are declared in `StorageOptions` instead of a nested option
-/// group, because debug builds validate nested groups repeatedly.
+/// The options that name a backend outside of this process. They are declared in `StorageOptions` instead of a nested
+/// option group, because debug builds validate nested groups repeatedly.
 package struct RemoteOptions {
   var emulator: String?
   package var cloud: Bool

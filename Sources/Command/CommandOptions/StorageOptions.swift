@@ -97,7 +97,8 @@ package struct StorageOptions: ParsableArguments {
     }
   }
 
-  /// The app user as whom the command sends requests; `nil` for an administrator. `validate` has rejected invalid claims.
+  /// The app user as whom the command sends requests; `nil` for an administrator. `validate` has rejected invalid
+  /// claims.
   private var user: ActingUser? { (try? ActingUser(userID, claims: claims)) ?? nil }
 
   package mutating func validate() throws {
@@ -174,8 +175,8 @@ package struct StorageOptions: ParsableArguments {
 
   package var locations: Locations { locations(.ofProcess) }
 
-  /// The locations of data and cache. The cache of an embedded backend is in its data folder, so both can be moved together. The
-  /// caches of servers are in one folder, by the server's address.
+  /// The locations of data and cache. The cache of an embedded backend is in its data folder, so both can be moved
+  /// together. The caches of servers are in one folder, by the server's address.
   package func locations(_ paths: Paths) -> Locations {
     // `validate` has rejected invalid addresses.
     let remote = try? remoteBackend()

@@ -9,8 +9,8 @@ import Foundation
 import Glibc
 import Logging
 
-/// Sentences about events of the data and the cache, such as commits lost in a power failure. Each is written to the log and sent
-/// to the screen, which is the only reader. Sentences are buffered until the screen reads them.
+/// Sentences about events of the data and the cache, such as commits lost in a power failure. Each is written to the
+/// log and sent to the screen, which is the only reader. Sentences are buffered until the screen reads them.
 package struct StorageReports: Sendable {
   /// The sentences in order. If more than 64 are unread, newer ones are only in the log.
   package let sentences: AsyncStream<String>
@@ -69,12 +69,13 @@ extension StorageNotice {
   }
 }
 
-/// Access to data on a read-only file system, such as a failing disk or a snapshot. Neither the lock nor SQLite's log can be
-/// opened there, so commands that read use a copy:
+/// Access to data on a read-only file system, such as a failing disk or a snapshot. Neither the lock nor SQLite's log
+/// can be opened there, so commands that read use a copy:
 /// ```
 /// folder ──copy──► a private temporary folder ──open──► backend, then the folder is deleted
 /// ```
-/// The open files remain readable until the process ends. Then the system removes them. The backend rejects every commit.
+/// The open files remain readable until the process ends. Then the system removes them. The backend rejects every
+/// commit.
 package enum ReadOnlyDisk {
   /// Whether a data folder is on a read-only file system.
   package static func holds(_ folder: String) -> Bool {

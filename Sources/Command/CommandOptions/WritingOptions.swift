@@ -55,7 +55,8 @@ package struct WritingOptions: ParsableArguments {
     }
   }
 
-  /// Writes a document. If the document changes between the check and the write, the error is the same as for an earlier change.
+  /// Writes a document. If the document changes between the check and the write, the error is the same as for an
+  /// earlier change.
   private static func commit(_ mutation: Mutation, at datastore: any Datastore) async throws -> CommitResponse {
     let path = mutation.key.path.text
     do throws(RPCStatus) {
@@ -94,7 +95,8 @@ package struct UnchangedOption: ParsableArguments {
 }
 
 extension Precondition {
-  /// Checks that a document has not changed since a time. Returns a precondition that it does not change before the write.
+  /// Checks that a document has not changed since a time. Returns a precondition that it does not change before the
+  /// write.
   /// - Throws: `notFound` if the document does not exist, `changed` if it has changed.
   package static func unchanged(
     since time: Timestamp, _ key: DocumentKey, at datastore: any Datastore

@@ -37,7 +37,8 @@ package enum ExitStatus: Int32, CaseIterable, Sendable {
 /// The reason why a command failed: a message of one line, and an exit status for scripts.
 package struct CommandFailure: Error, Hashable, Sendable {
   package var status: ExitStatus
-  /// The message. It names the failed operation and how to fix the problem. It contains no prefix "hearth:" and no line breaks.
+  /// The message. It names the failed operation and how to fix the problem. It contains no prefix "hearth:" and no line
+  /// breaks.
   package var message: String
   /// Lines that show the position of the error, for display on a terminal.
   package var excerpt: [String] = []

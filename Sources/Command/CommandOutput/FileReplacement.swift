@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Glibc
 
-/// Replaces a file atomically: the new file gets its name only when it is complete and on disk. If the process fails or is killed
-/// before that, the old file remains. Until then the new file has no name, if the file system supports unnamed files.
+/// Replaces a file atomically: the new file gets its name only when it is complete and on disk. If the process fails or
+/// is killed before that, the old file remains. Until then the new file has no name, if the file system supports
+/// unnamed files.
 package struct FileReplacement {
   /// The flag O_TMPFILE of <fcntl.h>, which Swift does not import.
   private static let withoutName = 0o20_000_000 | O_DIRECTORY
@@ -14,7 +15,8 @@ package struct FileReplacement {
 
   /// - Parameters:
   ///   - path: the path of a regular file that may not exist yet, resolved by `OutputPlace`.
-  ///   - mode: the permissions of a new file, reduced by the umask. A file that replaces another one keeps its permissions.
+  ///   - mode: the permissions of a new file, reduced by the umask. A file that replaces another one keeps its
+  ///     permissions.
   package init(of path: String, mode: mode_t = 0o666) throws(CommandFailure) {
     self.path = path
     part = "\(path).part-\(getpid())"

@@ -3,8 +3,8 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// Prints a message if Ctrl-C or another signal ends a command whose partial results remain. The message says how far the command
-/// got and how to continue. The signal then has its usual effect.
+/// Prints a message if Ctrl-C or another signal ends a command whose partial results remain. The message says how far
+/// the command got and how to continue. The signal then has its usual effect.
 package final class InterruptionNote: Sendable {
   private static let queue = DispatchQueue(label: "hearth.interruption")
 

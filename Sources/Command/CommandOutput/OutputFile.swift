@@ -6,11 +6,11 @@ import Glibc
 
 /// The output of a command: standard output or a file. The output is buffered. Only one task may write.
 ///
-/// Text for people is `ShownText`, and its bytes are the same everywhere. Text for programs is written with `data`. In a file or
-/// a pipe, its bytes are unchanged. On a terminal, its unsafe characters are replaced by JSON escapes.
+/// Text for people is `ShownText`, and its bytes are the same everywhere. Text for programs is written with `data`. In
+/// a file or a pipe, its bytes are unchanged. On a terminal, its unsafe characters are replaced by JSON escapes.
 package final class OutputFile {
-  /// Thrown if the reader of standard output has disconnected, so that no more can be written. The command does not report this
-  /// as an error.
+  /// Thrown if the reader of standard output has disconnected, so that no more can be written. The command does not
+  /// report this as an error.
   package struct ClosedPipe: Error {
     package init() {}
   }
@@ -32,7 +32,8 @@ package final class OutputFile {
       STDOUT_FILENO, "standard output", isStandard: true, try compressor(compression, of: "standard output"))
   }
 
-  /// Creates an output that writes to a pager on the terminal. The end of the pager has the same effect as a closed pipe.
+  /// Creates an output that writes to a pager on the terminal. The end of the pager has the same effect as a closed
+  /// pipe.
   package convenience init(pager descriptor: Int32) {
     self.init(descriptor, "the pager", isStandard: true, isTerminal: true)
   }
@@ -159,7 +160,8 @@ package enum OutputPlace: Hashable, Sendable {
   case descriptor(Int32)
   /// A device or a named pipe. It cannot be replaced like a file.
   case stream(String)
-  /// A regular file, or a file that does not exist yet. Symbolic links are resolved, so this is the path of the file itself.
+  /// A regular file, or a file that does not exist yet. Symbolic links are resolved, so this is the path of the file
+  /// itself.
   case file(String)
 
   /// The maximum number of symbolic links to follow, as in the kernel.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreText
 
-/// A text typed in `hearth shell`, split into commands and words as a shell does. Blanks separate words, quotes and backslashes
-/// group text, `#` begins a comment, and a line break or `;` ends a command. If a word, or the part after its `=`, begins with a
-/// bracket, it ends at the matching bracket. So JSON needs no quotes. The text after a `|` is passed to the system's shell, up to
-/// the end of the line.
+/// A text typed in `hearth shell`, split into commands and words as a shell does. Blanks separate words, quotes and
+/// backslashes group text, `#` begins a comment, and a line break or `;` ends a command. If a word, or the part after
+/// its `=`, begins with a bracket, it ends at the matching bracket. So JSON needs no quotes. The text after a `|` is
+/// passed to the system's shell, up to the end of the line.
 package struct ShellText {
   package enum Statement: Hashable, Sendable {
     case command([String], line: Int)
@@ -89,8 +89,8 @@ package struct ShellText {
     return reader.opening != nil
   }
 
-  /// The words of the last command in a text, and its last word, which may be empty. Returns `nil` if the text ends inside a
-  /// comment.
+  /// The words of the last command in a text, and its last word, which may be empty. Returns `nil` if the text ends
+  /// inside a comment.
   package static func end(of text: some Sequence<Character>) -> (words: [String], last: LastWord)? {
     var reader = ShellText()
     reader.takesPipes = false

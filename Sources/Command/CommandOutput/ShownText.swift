@@ -2,8 +2,8 @@
 package import FirestoreModel
 import TerminalCanvas
 
-/// Text that is safe to print anywhere, even to a pipe or a log that is later shown on a terminal. All parts from other sources
-/// are escaped. They cannot move the cursor, reorder or hide text, or start a new line.
+/// Text that is safe to print anywhere, even to a pipe or a log that is later shown on a terminal. All parts from other
+/// sources are escaped. They cannot move the cursor, reorder or hide text, or start a new line.
 ///
 /// Functions that print accept only this type. These are its initializers:
 ///
@@ -17,8 +17,8 @@ import TerminalCanvas
 package struct ShownText: Hashable, Sendable {
   package let text: String
 
-  /// - Parameter verbatim: text that consists of safe parts and of the program's own control sequences. Each caller explains in a
-  ///   comment why its text is safe.
+  /// - Parameter verbatim: text that consists of safe parts and of the program's own control sequences. Each caller
+  ///   explains in a comment why its text is safe.
   package init(verbatim text: String) { self.text = text }
 
   package init(_ text: String) { self.text = SafeText.sanitized(text) }
@@ -29,8 +29,8 @@ package struct ShownText: Hashable, Sendable {
     self.text = lines.map { SafeText.sanitized(String($0)) }.joined(separator: "\n")
   }
 
-  /// - Parameter text: JSON of any origin. Characters that could move the cursor, or reorder or hide text, are replaced by JSON
-  ///   escapes. So a document that is copied from the screen has the same values. Line breaks remain.
+  /// - Parameter text: JSON of any origin. Characters that could move the cursor, or reorder or hide text, are replaced
+  ///   by JSON escapes. So a document that is copied from the screen has the same values. Line breaks remain.
   package init(json text: String) { self.text = JSONEscapes.escaped(text) }
 
   package var isEmpty: Bool { text.isEmpty }
@@ -93,8 +93,8 @@ private enum JSONEscapes {
     return String(view)
   }
 
-  /// Whether a joiner is part of an emoji or of a word in a script that uses joiners. In other positions, a joiner only hides
-  /// text.
+  /// Whether a joiner is part of an emoji or of a word in a script that uses joiners. In other positions, a joiner only
+  /// hides text.
   private static func joins(_ scalars: [Unicode.Scalar], at index: Int) -> Bool {
     guard scalars[index].value == 0x200C || scalars[index].value == 0x200D else { return false }
     guard index > 0, index + 1 < scalars.count else { return false }

@@ -6,11 +6,12 @@ import Synchronization
 
 /// Descriptors 0 to 2, the standard streams of the process.
 package enum StandardStreams {
-  /// Opens the standard streams that the parent process closed. Also ignores SIGPIPE, so that a disconnected reader causes an
-  /// error instead of a signal.
+  /// Opens the standard streams that the parent process closed. Also ignores SIGPIPE, so that a disconnected reader
+  /// causes an error instead of a signal.
   ///
-  /// Call this before you open any file. Otherwise a file could get one of these numbers, and be read as input or overwritten
-  /// with output. The streams are opened as `/dev/null` in the wrong direction, so that using them is still an error.
+  /// Call this before you open any file. Otherwise a file could get one of these numbers, and be read as input or
+  /// overwritten with output. The streams are opened as `/dev/null` in the wrong direction, so that using them is still
+  /// an error.
   package static func reserve() {
     for (descriptor, mode) in [(STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY)]
     where fcntl(descriptor, F_GETFD) < 0 {
@@ -57,8 +58,8 @@ package enum StandardError {
     write("hearth: \(text)")
   }
 
-  /// Whether a failure has the same text as the last warning. Clears the stored warning, so that the next failure in a shell is
-  /// reported.
+  /// Whether a failure has the same text as the last warning. Clears the stored warning, so that the next failure in a
+  /// shell is reported.
   package static func hasSaid(_ failure: String) -> Bool {
     lastRemark.withLock { remark in
       defer { remark = nil }

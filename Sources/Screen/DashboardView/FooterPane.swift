@@ -98,8 +98,8 @@ struct FilterPrompt {
   }
 }
 
-/// Draws the current step of the guide for first-time users, instead of the footer's keys. A caption takes precedence, because it
-/// is for an audience.
+/// Draws the current step of the guide for first-time users, instead of the footer's keys. A caption takes precedence,
+/// because it is for an audience.
 struct CoachLine {
   let frame: FrameState
   let layout: Layout
@@ -126,8 +126,8 @@ struct CoachLine {
   }
 }
 
-/// Draws the newest message, which temporarily replaces the footer's keys. It never covers the rows that it describes. If the
-/// message is truncated, it says where the full text is.
+/// Draws the newest message, which temporarily replaces the footer's keys. It never covers the rows that it describes.
+/// If the message is truncated, it says where the full text is.
 struct ToastLine {
   let frame: FrameState
   let layout: Layout

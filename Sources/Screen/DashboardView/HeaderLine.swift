@@ -80,8 +80,8 @@ struct HeaderLine {
     }
   }
 
-  /// Texts that identify the database and backend, longest first. The kind of backend is omitted last, because it distinguishes
-  /// real data from test data.
+  /// Texts that identify the database and backend, longest first. The kind of backend is omitted last, because it
+  /// distinguishes real data from test data.
   private var identities: [Line] {
     let backend = frame.state.configuration.backend
     let gap = layout.layoutClass == .large ? "  " : " "
@@ -189,8 +189,8 @@ struct VitalSigns {
     frame.state.network.isNetworkEnabled || frame.state.plugHolder != "you" ? "" : " (you)"
   }
 
-  /// The newest round trip (`184ms`), the length of an outage, or `silent 0:31` while a response of the server is overdue. Empty
-  /// before the first round trip.
+  /// The newest round trip (`184ms`), the length of an outage, or `silent 0:31` while a response of the server is
+  /// overdue. Empty before the first round trip.
   private var timing: String {
     if let outageText = frame.state.outageText { return outageText }
     if let silence { return "silent " + TimeText.elapsed(seconds: silence) }
@@ -199,11 +199,12 @@ struct VitalSigns {
     return milliseconds < 10_000 ? "\(milliseconds)ms" : "\(milliseconds / 1000)s"
   }
 
-  /// The time in seconds after which the header shows the age of the oldest pending write, or how long the server has sent
-  /// nothing.
+  /// The time in seconds after which the header shows the age of the oldest pending write, or how long the server has
+  /// sent nothing.
   private static let patience: Int64 = 5
 
-  /// The seconds since the oldest pending write was made, if the server counts as reachable. `nil` for less than `patience`.
+  /// The seconds since the oldest pending write was made, if the server counts as reachable. `nil` for less than
+  /// `patience`.
   private var wait: Int64? {
     guard !frame.state.network.isOffline, !frame.state.attachment.isOver, let oldest = frame.state.writes.oldest else {
       return nil
@@ -214,7 +215,8 @@ struct VitalSigns {
 
   private var waitingAge: String { wait.map { " " + TimeText.elapsed(seconds: $0) } ?? "" }
 
-  /// The seconds for which the server has sent nothing although a write waits for its response. `nil` for less than `patience`.
+  /// The seconds for which the server has sent nothing although a write waits for its response. `nil` for less than
+  /// `patience`.
   private var silence: Int64? {
     guard let wait, frame.state.network.onlineState == .online else { return nil }
     let heard = max(frame.state.network.since, frame.state.network.lastSnapshotAt ?? frame.state.network.since)

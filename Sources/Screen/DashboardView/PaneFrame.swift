@@ -4,8 +4,8 @@ import DashboardModel
 import FirestoreModel
 import TerminalCanvas
 
-/// Draws the outline and the title of a pane. Only the title shows the focus, because changing the color of two outlines sends 25
-/// times as many bytes. The feed has no side borders, so that the terminal can scroll it.
+/// Draws the outline and the title of a pane. Only the title shows the focus, because changing the color of two
+/// outlines sends 25 times as many bytes. The feed has no side borders, so that the terminal can scroll it.
 struct PaneFrame {
   let pane: Pane
   let frame: FrameState
@@ -98,8 +98,8 @@ extension Canvas {
     }
   }
 
-  /// The maximum width of the highlight of a selected row, after the gutter. A highlight over the whole row would double the
-  /// bytes sent when the selection moves, and hide the colors of states.
+  /// The maximum width of the highlight of a selected row, after the gutter. A highlight over the whole row would
+  /// double the bytes sent when the selection moves, and hide the colors of states.
   private static let highlight = 20
   /// A first text below this width, such as a number, is short. In that case the highlight includes the following text.
   private static let shortText = 6
@@ -119,8 +119,8 @@ extension Canvas {
     return Rect(x: row.x, y: row.y, width: max(0, min(row.maxX, end) - row.x), height: row.height)
   }
 
-  /// Highlights the first text of a selected row. Only the gutter shows whether the pane has the focus, so a change of the focus
-  /// changes two cells instead of two rows.
+  /// Highlights the first text of a selected row. Only the gutter shows whether the pane has the focus, so a change of
+  /// the focus changes two cells instead of two rows.
   /// - Parameter isWhole: whether to highlight the whole row, as in lists that are shown only briefly.
   mutating func select(_ row: Rect, _ state: DashboardState, isFocused: Bool, isWhole: Bool = false) {
     let glyphs = state.configuration.glyphs

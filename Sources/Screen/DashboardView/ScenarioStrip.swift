@@ -3,7 +3,8 @@ package import Dashboard
 package import DashboardModel
 package import TerminalCanvas
 
-/// Draws the rows above the clients of a scenario: its summary and progress, and the steps before and after the current step.
+/// Draws the rows above the clients of a scenario: its summary and progress, and the steps before and after the current
+/// step.
 package struct ScenarioStrip {
   private let play: ScenarioPlay
   private let glyphs: Glyphs
@@ -46,8 +47,8 @@ package struct ScenarioStrip {
 
   // MARK: The first row
 
-  /// The scenario's name, its summary and the figures. The summary is never truncated: it replaces figures, and it continues in
-  /// the rows below.
+  /// The scenario's name, its summary and the figures. The summary is never truncated: it replaces figures, and it
+  /// continues in the rows below.
   /// - Parameter rows: the count of rows below. One of them remains for a step.
   private func title(_ width: Int, rows: Int) -> (Line, more: [String]) {
     var line = Line(glyphs)

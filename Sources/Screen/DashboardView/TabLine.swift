@@ -36,8 +36,8 @@ struct TabLine {
   }
 }
 
-/// Draws the parts of the selected feed row that the columns omit, in rows below the feed. Narrow panes always have these rows.
-/// Other panes have them on request.
+/// Draws the parts of the selected feed row that the columns omit, in rows below the feed. Narrow panes always have
+/// these rows. Other panes have them on request.
 struct SelectionStrip {
   let frame: FrameState
   let layout: Layout
@@ -89,8 +89,8 @@ struct SelectionStrip {
   }
 }
 
-/// Draws one line for each pane that the open document covers. The line shows the most important information, and the number of
-/// the key that unfolds the pane.
+/// Draws one line for each pane that the open document covers. The line shows the most important information, and the
+/// number of the key that unfolds the pane.
 struct FoldedPanes {
   let frame: FrameState
   let layout: Layout

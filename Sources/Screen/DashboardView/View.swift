@@ -80,7 +80,8 @@ private enum Faint {
     .paneTitleFocus: .paneTitle, .cursorGutter: .textMuted, .selection: .selectionBlur,
   ]
 
-  /// Draws a client as unfocused. Also removes the keys from the last row, because keys have no effect in an unfocused client.
+  /// Draws a client as unfocused. Also removes the keys from the last row, because keys have no effect in an unfocused
+  /// client.
   static func blur(_ canvas: inout Canvas, _ state: DashboardState, keysGoTo name: String) {
     canvas.replaceRoles(roles)
     guard state.overlay == nil, state.screen.caption.isEmpty,

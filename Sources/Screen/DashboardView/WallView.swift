@@ -5,8 +5,8 @@ import DashboardModel
 import FirestoreModel
 import TerminalCanvas
 
-/// Draws the wall. It has a line with the last minute of each listener, then this client's writes, round trips and outages on the
-/// same time axis, then the latest events.
+/// Draws the wall. It has a line with the last minute of each listener, then this client's writes, round trips and
+/// outages on the same time axis, then the latest events.
 struct WallView {
   let list: ListOverlay
   let panel: WallPanel
@@ -94,8 +94,8 @@ struct WallView {
   }
 }
 
-/// The lines of the wall. Each line is drawn from left to right without gaps, because a line that moves each second then needs
-/// the fewest bytes.
+/// The lines of the wall. Each line is drawn from left to right without gaps, because a line that moves each second
+/// then needs the fewest bytes.
 struct WallLines {
   let figures: WallFigures
   let frame: FrameState
@@ -104,7 +104,8 @@ struct WallLines {
 
   // MARK: Listeners
 
-  /// - Parameter graphHeight: the count of rows of the listener's graph. The returned line contains the lowest of these rows.
+  /// - Parameter graphHeight: the count of rows of the listener's graph. The returned line contains the lowest of these
+  ///   rows.
   func listener(_ row: WallFigures.Row, graphHeight: Int, showsMix: Bool) -> Line {
     let record = row.listener
     let role = Role.listener(record.tag.rawValue - 1)
@@ -202,8 +203,8 @@ struct WallLines {
     return line
   }
 
-  /// Adds the longest text that fits to the right of the graph. If the text is no wider than the listeners' figures, it is
-  /// aligned with them.
+  /// Adds the longest text that fits to the right of the graph. If the text is no wider than the listeners' figures, it
+  /// is aligned with them.
   private func add(_ forms: [[String]], to line: inout Line, _ role: Role) {
     let start = columns.documents + 1
     let end = columns.rate + WallGeometry.Columns.rateWidth
@@ -237,7 +238,8 @@ struct WallLines {
     return line
   }
 
-  /// The maximum width of an event's text. The feed shows the full text. Each additional column would be sent with every event.
+  /// The maximum width of an event's text. The feed shows the full text. Each additional column would be sent with
+  /// every event.
   private static let longestSummary = 64
 
   // MARK: Parts
@@ -267,8 +269,8 @@ struct WallLines {
     }
   }
 
-  /// One row of a graph that has several rows. The full height always represents a factor of 2⁷ in the count of events, so that a
-  /// new second does not change how earlier seconds are drawn.
+  /// One row of a graph that has several rows. The full height always represents a factor of 2⁷ in the count of events,
+  /// so that a new second does not change how earlier seconds are drawn.
   private func graph(_ seconds: [Int], part: Int, of rows: Int) -> String {
     let steps = glyphs.sparkline.count
     let levels = merged(seconds).map { events in
@@ -295,8 +297,8 @@ struct MixBars {
   let mix: ValueMix.Shown
   let glyphs: Glyphs
 
-  /// A field of equal width for each value. It contains the value, a bar for its share, and its document count. All bars have the
-  /// same scale. If one value's count changes, the other fields do not move.
+  /// A field of equal width for each value. It contains the value, a bar for its share, and its document count. All
+  /// bars have the same scale. If one value's count changes, the other fields do not move.
   /// - Parameter names: whether the name of the document field precedes the values.
   func line(width: Int, names: Bool) -> Line {
     var line = Line(glyphs)

@@ -4,8 +4,8 @@ import Foundation
 
 /// A terminal description (term(5)) in which color numbers are 0xRRGGBB.
 ///
-/// Distributions rarely install the `-direct` descriptions, so the terminal's own description is converted. The numbers and
-/// strings for colors are replaced. All extensions are replaced by `RGB`, the extension that ncurses looks for.
+/// Distributions rarely install the `-direct` descriptions, so the terminal's own description is converted. The numbers
+/// and strings for colors are replaced. All extensions are replaced by `RGB`, the extension that ncurses looks for.
 struct DirectColorDescription {
   /// The compiled description, in the format with 32-bit numbers.
   let compiled: [UInt8]

@@ -12,8 +12,8 @@ package struct ForegroundProgram: Sendable {
   /// - Parameter arguments: the program, found through `PATH`, and its arguments.
   package init(_ arguments: [String]) { self.arguments = arguments }
 
-  /// Runs the program until it ends, with the terminal as its standard input and output. When the program stops, this process
-  /// group stops too, so that the shell's job control works.
+  /// Runs the program until it ends, with the terminal as its standard input and output. When the program stops, this
+  /// process group stops too, so that the shell's job control works.
   ///
   /// - Parameters:
   ///   - beforeStop: awaited before this process stops.

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides when to send the next frame. A terminal connection that is too slow for all frames gets fewer frames, and outdated
-/// frames are skipped.
+/// Decides when to send the next frame. A terminal connection that is too slow for all frames gets fewer frames, and
+/// outdated frames are skipped.
 ///
-/// The operating system's buffers accept tens of kilobytes, so writing succeeds even if the terminal has not drawn the data yet.
-/// Therefore the first frames, and frames in quick succession, end with a query (`CSI 5 n`). The terminal's reply confirms that
-/// it has drawn everything before the query. Until then, only the response to a key is sent. If the terminal does not reply,
-/// other frames are sent only at a rate that is low enough for any connection.
+/// The operating system's buffers accept tens of kilobytes, so writing succeeds even if the terminal has not drawn the
+/// data yet. Therefore the first frames, and frames in quick succession, end with a query (`CSI 5 n`). The terminal's
+/// reply confirms that it has drawn everything before the query. Until then, only the response to a key is sent. If the
+/// terminal does not reply, other frames are sent only at a rate that is low enough for any connection.
 package struct FrameGate: Sendable {
   /// The reason why the next frame is sent.
   package enum Cause: Int, Comparable, Sendable {
@@ -59,7 +59,8 @@ package struct FrameGate: Sendable {
   /// Whether the connection counts as slow even if its round trip is short.
   package var isAlwaysSlow = false
 
-  /// The time to wait at the end of the program for a reply that the shell would otherwise receive; `nil` if no reply is pending.
+  /// The time to wait at the end of the program for a reply that the shell would otherwise receive; `nil` if no reply
+  /// is pending.
   var owedAnswer: Duration? {
     guard asked != nil else { return nil }
     return roundTrip.map { min(Self.patience, $0 * 2 + .milliseconds(100)) } ?? .milliseconds(200)

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Removes redundant output from frames. ncurses sets colors and margins again in each frame. It sets both colors of a pair even
-/// if only one has changed. It also draws the blanks of a line that has just scrolled in, although that line is empty.
+/// Removes redundant output from frames. ncurses sets colors and margins again in each frame. It sets both colors of a
+/// pair even if only one has changed. It also draws the blanks of a line that has just scrolled in, although that line
+/// is empty.
 ///
-/// The reducer tracks the terminal's state and the scrolled lines between frames. It sends colors and attributes only before they
-/// are needed for drawing, and only if they change. Unknown sequences are sent unchanged, and the tracked state then counts as
-/// unknown. `finish` restores the terminal's defaults.
+/// The reducer tracks the terminal's state and the scrolled lines between frames. It sends colors and attributes only
+/// before they are needed for drawing, and only if they change. Unknown sequences are sent unchanged, and the tracked
+/// state then counts as unknown. `finish` restores the terminal's defaults.
 struct FrameReducer {
   /// The capabilities in the terminal's description.
   struct Abilities {
@@ -13,7 +14,8 @@ struct FrameReducer {
     var keepsBackground = true
     /// Whether single attributes can be unset.
     var unsetsAttributes = true
-    /// Whether the cursor can move to a column of its row, and remains in the row after the last column is drawn (hpa, xenl).
+    /// Whether the cursor can move to a column of its row, and remains in the row after the last column is drawn (hpa,
+    /// xenl).
     var movesInRow = false
   }
 
@@ -253,7 +255,8 @@ struct FrameReducer {
     output += next == all ? Array("\u{1B}[r".utf8) : Array(sequence)
   }
 
-  /// Skips a sequence that saves the cursor, sets margins and restores the cursor, if the terminal already has these margins.
+  /// Skips a sequence that saves the cursor, sets margins and restores the cursor, if the terminal already has these
+  /// margins.
   ///
   /// - Returns: the count of consumed bytes; `nil` for any other sequence.
   private mutating func idleMargins(_ rest: ArraySlice<UInt8>) -> Int? {

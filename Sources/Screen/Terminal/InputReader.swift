@@ -11,8 +11,8 @@ package enum TerminalEvent: Hashable, Sendable {
   case signal(TerminalSignal)
 }
 
-/// Delivers keys, mouse events and signals on the main actor. It does not poll while it waits. A timer runs only while a lone ESC
-/// could still start a sequence.
+/// Delivers keys, mouse events and signals on the main actor. It does not poll while it waits. A timer runs only while
+/// a lone ESC could still start a sequence.
 @MainActor package final class InputReader {
   private let descriptor: CInt
   private let escapeDelay: DispatchTimeInterval
@@ -57,8 +57,8 @@ package enum TerminalEvent: Hashable, Sendable {
     (source, signals, flush) = (nil, nil, nil)
   }
 
-  /// Stops reading, so that another program receives the terminal's input. Signals are still delivered, except those that keys
-  /// cause.
+  /// Stops reading, so that another program receives the terminal's input. Signals are still delivered, except those
+  /// that keys cause.
   func pause() {
     guard let source, !isPaused else { return }
     isPaused = true
@@ -172,8 +172,8 @@ package enum TerminalSignal: Hashable, Sendable {
 
   static let watched = [SIGWINCH, SIGTSTP, SIGCONT, SIGHUP, SIGTERM, SIGINT, SIGQUIT]
 
-  /// Whether the terminal's driver sends the signal for a key. If so, a child program that owns the terminal receives the signal
-  /// too.
+  /// Whether the terminal's driver sends the signal for a key. If so, a child program that owns the terminal receives
+  /// the signal too.
   var isFromKeyboard: Bool {
     switch self {
     case .stopRequested, .terminated(by: SIGINT), .terminated(by: SIGQUIT): true

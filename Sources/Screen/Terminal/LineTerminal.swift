@@ -5,8 +5,8 @@ import Dispatch
 import Glibc
 package import TerminalCanvas
 
-/// A terminal for line editing. Commands write to it normally between the edited lines. Keys arrive one by one only while a line
-/// is edited.
+/// A terminal for line editing. Commands write to it normally between the edited lines. Keys arrive one by one only
+/// while a line is edited.
 package final class LineTerminal {
   /// An event for a line editor.
   package enum Event: Sendable {

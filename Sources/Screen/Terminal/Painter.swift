@@ -6,8 +6,8 @@ package import TerminalTheme
 
 /// Computes the bytes that change a terminal from one canvas to the next, with ncurses.
 ///
-/// ncurses writes to a file in memory, never to a terminal. Therefore a frame can be measured, sent with one `write`, and tested
-/// without a terminal. Only one painter can exist at a time, because ncurses keeps its state in globals.
+/// ncurses writes to a file in memory, never to a terminal. Therefore a frame can be measured, sent with one `write`,
+/// and tested without a terminal. Only one painter can exist at a time, because ncurses keeps its state in globals.
 @MainActor package final class Painter {
   private var handle: OpaquePointer?
   private let output: UnsafeMutablePointer<FILE>
@@ -24,7 +24,8 @@ package import TerminalTheme
   package private(set) var size: Size
   package let depth: ColorDepth
 
-  /// The terminal whose description is used because this machine lacks the right description; `nil` if the machine has it.
+  /// The terminal whose description is used because this machine lacks the right description; `nil` if the machine has
+  /// it.
   package private(set) var replacement: String?
 
   /// Loads the description of a terminal.
@@ -92,8 +93,8 @@ package import TerminalTheme
     _ = leave()
   }
 
-  /// Opens a terminal with a description that is in the environment only during this call, because child programs must not
-  /// inherit it.
+  /// Opens a terminal with a description that is in the environment only during this call, because child programs must
+  /// not inherit it.
   private static func open(
     _ terminal: String, description: DirectColorDescription, _ output: UnsafeMutablePointer<FILE>,
     _ input: UnsafeMutablePointer<FILE>
@@ -115,7 +116,8 @@ package import TerminalTheme
     fclose(input)
   }
 
-  /// The bytes that change the previous canvas to this canvas; empty if both are equal. Cells outside the canvas are blank.
+  /// The bytes that change the previous canvas to this canvas; empty if both are equal. Cells outside the canvas are
+  /// blank.
   package func frame(_ canvas: Canvas) -> [UInt8] {
     guard handle != nil, canvas != previous else { return [] }
     paint(canvas)
@@ -187,9 +189,9 @@ package import TerminalTheme
     setCursor(canvas.cursor)
   }
 
-  /// The best style for a blank before a word. Only the background of a blank is visible, so another style with the same
-  /// background can save a color change. This is the style of the previous word, or at the start of a line the style of the
-  /// following word. Blanks at the end of a line keep their style, because ncurses erases them together.
+  /// The best style for a blank before a word. Only the background of a blank is visible, so another style with the
+  /// same background can save a color change. This is the style of the previous word, or at the start of a line the
+  /// style of the following word. Blanks at the end of a line keep their style, because ncurses erases them together.
   private func gapStyle(at x: Int, in row: ArraySlice<Cell>, after style: PaintedStyle?) -> PaintedStyle? {
     func cell(_ x: Int) -> Cell? { x < row.count ? row[row.startIndex + x] : nil }
     guard let blank = cell(x), blank.isPlainBlank, let own = styles[blank.role],
@@ -276,8 +278,8 @@ struct PaintedStyle {
   ///
   /// Colors are never redefined, because that would change the user's palette beyond the end of the program.
   ///
-  /// - Parameter base: the style of the screen. Text in the screen's background color on another color is drawn inverse, if bold
-  ///   letters keep their color then. This saves a color change before and after the text.
+  /// - Parameter base: the style of the screen. Text in the screen's background color on another color is drawn
+  ///   inverse, if bold letters keep their color then. This saves a color change before and after the text.
   init(_ style: ResolvedStyle, on base: ResolvedStyle, depth: ColorDepth) {
     let isInverse =
       depth >= .c256 && style.foreground == base.background && style.background != base.background
@@ -299,8 +301,8 @@ struct PaintedStyle {
     return bits
   }
 
-  /// The number of a color in ncurses. On direct-color terminals, the numbers 1 to 7 still mean palette colors, so the nearest
-  /// larger number is used for these colors.
+  /// The number of a color in ncurses. On direct-color terminals, the numbers 1 to 7 still mean palette colors, so the
+  /// nearest larger number is used for these colors.
   private static func number(_ color: ScreenColor) -> CInt {
     switch color {
     case .terminal: -1
@@ -318,21 +320,21 @@ enum ModeStrings {
   /// Reports pastes in brackets, and changes of the focus.
   static let reportsOn = "\u{1B}[?2004;1004h"
   static let reportsOff = "\u{1B}[?2004;1004l"
-  /// The sequences at the start and the end of a frame. A terminal that supports them shows the whole frame at its end. Other
-  /// terminals ignore them.
+  /// The sequences at the start and the end of a frame. A terminal that supports them shows the whole frame at its end.
+  /// Other terminals ignore them.
   static let frameBegins = Array("\u{1B}[?2026h".utf8)
   static let frameEnds = Array("\u{1B}[?2026l".utf8)
   /// A query to which the terminal replies `CSI 0 n` when it has drawn everything before the query.
   static let asksWhetherDrawn = Array("\u{1B}[5n".utf8)
 
-  /// The sequence that restores any terminal. It first ends the current frame, because the terminal would otherwise not show the
-  /// rest.
+  /// The sequence that restores any terminal. It first ends the current frame, because the terminal would otherwise not
+  /// show the rest.
   static let restore =
     "\u{1B}[?2026l" + mouseOff + reportsOff + "\u{1B}7\u{1B}[r\u{1B}8\u{1B}[m\u{1B}[?25h\u{1B}[?1049l\u{1B}[?1l\u{1B}>"
 }
 
-/// Draws the links of a canvas over its text (OSC 8). ncurses does not support links, so the text of a link is drawn a second
-/// time after ncurses. Cursor and colors are saved before and restored afterwards.
+/// Draws the links of a canvas over its text (OSC 8). ncurses does not support links, so the text of a link is drawn a
+/// second time after ncurses. Cursor and colors are saved before and restored afterwards.
 struct LinkPainter {
   /// The bytes for new and removed links, and for links whose text was redrawn.
   ///

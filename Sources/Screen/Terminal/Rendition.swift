@@ -59,8 +59,8 @@ struct Rendition: Equatable {
     return result
   }
 
-  /// The shortest sequence that changes the rendition `shown` to this rendition. `nil` means that the current rendition is
-  /// unknown.
+  /// The shortest sequence that changes the rendition `shown` to this rendition. `nil` means that the current rendition
+  /// is unknown.
   ///
   /// - Parameter unsets: whether the terminal can unset single attributes. Otherwise all attributes are reset first.
   func sequence(after shown: Rendition?, unsets: Bool) -> [UInt8] {

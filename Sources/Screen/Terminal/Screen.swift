@@ -29,7 +29,8 @@ package import TerminalTheme
   package let glyphs: Glyphs
   /// The symbols for the locale and the terminal.
   package let ownGlyphs: Glyphs
-  /// The count of bytes that the last `present` call sent, including the sequences around the frame; 0 if nothing changed.
+  /// The count of bytes that the last `present` call sent, including the sequences around the frame; 0 if nothing
+  /// changed.
   package private(set) var lastFrameBytes = 0
   /// The count of all bytes sent since the screen was opened.
   package private(set) var totalBytes = 0
@@ -60,8 +61,8 @@ package import TerminalTheme
     enter()
   }
 
-  /// The name of the terminal, and of the similar terminal whose description is used instead; `nil` if this machine has the right
-  /// description.
+  /// The name of the terminal, and of the similar terminal whose description is used instead; `nil` if this machine has
+  /// the right description.
   package let replacedTerminal: (name: String, used: String)?
 
   package var size: Size { painter.size }
@@ -123,8 +124,8 @@ package import TerminalTheme
     if state == .active { _ = send(Array((isOn ? ModeStrings.mouseOn : ModeStrings.mouseOff).utf8)) }
   }
 
-  /// Restores the terminal for the shell and stops the process group. When the group is continued, takes control of the terminal
-  /// again. The next `present` repaints everything.
+  /// Restores the terminal for the shell and stops the process group. When the group is continued, takes control of the
+  /// terminal again. The next `present` repaints everything.
   ///
   /// - Returns: `false` if no shell could continue the process. The call then has no effect.
   package func suspend() -> Bool {
@@ -139,8 +140,8 @@ package import TerminalTheme
   /// Takes control of the terminal again after the process was stopped without `suspend`. Call this method for
   /// `TerminalSignal.continued`. It does nothing after `suspend`, and while a child program owns the terminal.
   ///
-  /// If the process is continued in the background, it stops again until it owns the terminal. So it cannot overwrite the shell's
-  /// output.
+  /// If the process is continued in the background, it stops again until it owns the terminal. So it cannot overwrite
+  /// the shell's output.
   package func resume() {
     guard state == .active, handledContinues != ctr_continue_count() else { return }
     enter()
@@ -197,8 +198,8 @@ package import TerminalTheme
     return bytes.count
   }
 
-  /// Sets the user's locale. If that locale does not use UTF-8, sets C.UTF-8 instead, because ncurses would otherwise drop all
-  /// characters that are not in the locale.
+  /// Sets the user's locale. If that locale does not use UTF-8, sets C.UTF-8 instead, because ncurses would otherwise
+  /// drop all characters that are not in the locale.
   ///
   /// - Returns: whether the user's own locale is UTF-8.
   private static func adoptLocale() -> Bool {

@@ -29,14 +29,15 @@ package struct TerminalPreferences: Sendable {
 
 /// Detects the terminal's capabilities from the environment and the terminal description.
 enum TerminalCapabilities {
-  /// The similar terminal whose description can be used if this machine lacks the terminal's own description, for example after
-  /// ssh from a newer machine. `nil` if the terminal is not known to resemble xterm.
+  /// The similar terminal whose description can be used if this machine lacks the terminal's own description, for
+  /// example after ssh from a newer machine. `nil` if the terminal is not known to resemble xterm.
   static func relative(of terminal: String) -> String? {
     let families = ["xterm-", "alacritty", "foot", "wezterm", "ghostty", "kitty", "rio", "contour"]
     return families.contains { terminal.hasPrefix($0) } && terminal != "xterm-256color" ? "xterm-256color" : nil
   }
 
-  /// Whether to use 0xRRGGBB colors: the terminal supports them, and neither the user nor the environment requests fewer colors.
+  /// Whether to use 0xRRGGBB colors: the terminal supports them, and neither the user nor the environment requests
+  /// fewer colors.
   static func triesDirectColor(environment: [String: String], wish: ColorDepth?) -> Bool {
     let claim = environment["COLORTERM"] ?? ""
     guard wish == .trueColor || claim == "truecolor" || claim == "24bit" else { return false }
@@ -45,8 +46,8 @@ enum TerminalCapabilities {
 
   /// The color depth of a terminal with `colors` colors.
   ///
-  /// `NO_COLOR` (no-color.org) turns colors off unless the user requested a depth. The depth never exceeds what the terminal
-  /// supports.
+  /// `NO_COLOR` (no-color.org) turns colors off unless the user requested a depth. The depth never exceeds what the
+  /// terminal supports.
   static func depth(colors: Int, environment: [String: String], wish: ColorDepth?) -> ColorDepth {
     let possible: ColorDepth =
       switch colors {

@@ -10,8 +10,8 @@ import TerminalCanvas
   private let savedModes: termios
   private(set) var isGone = false
 
-  /// The maximum time that a write waits for a slow or unresponsive terminal. If a frame is lost after this time, the screen is
-  /// repainted later.
+  /// The maximum time that a write waits for a slow or unresponsive terminal. If a frame is lost after this time, the
+  /// screen is repainted later.
   private static let writePatience = Duration.seconds(2)
 
   /// Opens the controlling terminal instead of standard input and output, so that these can be pipes.
@@ -92,7 +92,8 @@ import TerminalCanvas
     tcsetattr(descriptor, TCSANOW, &modes)
   }
 
-  /// Records that the terminal no longer exists. After this call nothing is written to it, and it is not restored on exit.
+  /// Records that the terminal no longer exists. After this call nothing is written to it, and it is not restored on
+  /// exit.
   func markGone() {
     isGone = true
     ctr_disarm()
@@ -139,14 +140,14 @@ package struct TerminalError: Error, Hashable, Sendable, CustomStringConvertible
   package var description: String { message }
 }
 
-/// The signals that stop a job when it uses a terminal that the shell owns. The kernel sends them if the job was stopped and then
-/// continued in the background.
+/// The signals that stop a job when it uses a terminal that the shell owns. The kernel sends them if the job was
+/// stopped and then continued in the background.
 enum JobSignals {
-  /// Runs terminal calls with these signals unblocked, as in a single-threaded process. If the process is in the background, it
-  /// stops, and the calls are made when it owns the terminal again.
+  /// Runs terminal calls with these signals unblocked, as in a single-threaded process. If the process is in the
+  /// background, it stops, and the calls are made when it owns the terminal again.
   ///
-  /// The threads of dispatch queues block these signals. On such a thread, the calls would change the modes of the shell's
-  /// terminal, and reads would fail as if the terminal no longer existed.
+  /// The threads of dispatch queues block these signals. On such a thread, the calls would change the modes of the
+  /// shell's terminal, and reads would fail as if the terminal no longer existed.
   static func heard<Result>(_ body: () -> Result) -> Result {
     var (signals, before) = (sigset_t(), sigset_t())
     sigemptyset(&signals)

@@ -2,8 +2,9 @@
 
 /// A grid of cells that views draw on.
 ///
-/// Drawing is total. Anything outside the canvas, the clip or the width is cut off. Any text is made safe first (`SafeText`).
-/// Every row always has exactly `size.width` columns. A wide cluster is followed by its right half, or is replaced by a space.
+/// Drawing is total. Anything outside the canvas, the clip or the width is cut off. Any text is made safe first
+/// (`SafeText`). Every row always has exactly `size.width` columns. A wide cluster is followed by its right half, or is
+/// replaced by a space.
 package struct Canvas: Hashable, Sendable {
   package let size: Size
   /// The cell of the terminal's cursor. The cursor is hidden if this is `nil` or outside of the canvas.
@@ -130,7 +131,8 @@ package struct Canvas: Hashable, Sendable {
     }
   }
 
-  /// Writes a whole cluster inside the canvas. If it overwrites one half of a wide cluster, the other half becomes blank.
+  /// Writes a whole cluster inside the canvas. If it overwrites one half of a wide cluster, the other half becomes
+  /// blank.
   mutating func place(_ cell: Cell, _ x: Int, _ y: Int) {
     let index = y * size.width + x
     if cells[index].cluster.isContinuation { cells[index - 1].cluster = .space }

@@ -2,8 +2,8 @@
 
 /// One visible character that is safe to send to a terminal: a base scalar and at most two combining marks.
 ///
-/// A cluster is packed into eight bytes: 21 bits per scalar and one bit for the width. This saves time, because every frame draws
-/// all cells. Only `SafeText` makes clusters from user data.
+/// A cluster is packed into eight bytes: 21 bits per scalar and one bit for the width. This saves time, because every
+/// frame draws all cells. Only `SafeText` makes clusters from user data.
 package struct Cluster: Hashable, Sendable {
   private let bits: UInt64
 
@@ -27,7 +27,8 @@ package struct Cluster: Hashable, Sendable {
 
   var isContinuation: Bool { bits == 0 }
 
-  /// A copy of the cluster with an additional combining mark. Returns the cluster unchanged if it already has two marks.
+  /// A copy of the cluster with an additional combining mark. Returns the cluster unchanged if it already has two
+  /// marks.
   func adding(mark: Unicode.Scalar) -> Cluster {
     if bits >> 21 & 0x1F_FFFF == 0 { return Cluster(bits: bits | UInt64(mark.value) << 21) }
     if bits >> 42 & 0x1F_FFFF == 0 { return Cluster(bits: bits | UInt64(mark.value) << 42) }
@@ -40,7 +41,8 @@ package struct Cluster: Hashable, Sendable {
   /// The ASCII code if the cluster is plain ASCII.
   package var ascii: UInt8? { bits < 0x80 && bits != 0 ? UInt8(bits) : nil }
 
-  /// The code points of the base and of the marks; 0 for none. Code that draws screens uses them to avoid an allocation per cell.
+  /// The code points of the base and of the marks; 0 for none. Code that draws screens uses them to avoid an allocation
+  /// per cell.
   package var codes: (base: UInt32, mark1: UInt32, mark2: UInt32) {
     (UInt32(bits & 0x1F_FFFF), UInt32(bits >> 21 & 0x1F_FFFF), UInt32(bits >> 42 & 0x1F_FFFF))
   }
@@ -69,7 +71,8 @@ enum CharacterWidth: Hashable, Sendable {
   case wide
   /// A mark drawn over the character before it.
   case combining
-  /// A scalar that has no glyph or must not be sent to a terminal: controls, format characters, invisible fillers, separators.
+  /// A scalar that has no glyph or must not be sent to a terminal: controls, format characters, invisible fillers,
+  /// separators.
   case unsafe
   /// Unassigned or private use. Terminals use different widths for these scalars.
   case unknown
@@ -125,8 +128,8 @@ enum CharacterWidth: Hashable, Sendable {
     return low < wideRanges.count && wideRanges[low].contains(value)
   }
 
-  /// East_Asian_Width W and F of Unicode 14, with the emoji of Unicode 15 and 16 and the hexagrams. The ranges include some
-  /// unassigned scalars and combining marks, because those are classified before this table is used.
+  /// East_Asian_Width W and F of Unicode 14, with the emoji of Unicode 15 and 16 and the hexagrams. The ranges include
+  /// some unassigned scalars and combining marks, because those are classified before this table is used.
   private static let wideRanges: [ClosedRange<UInt32>] = [
     0x1100...0x115F, 0x231A...0x231B, 0x2329...0x232A, 0x23E9...0x23EC, 0x23F0...0x23F0, 0x23F3...0x23F3,
     0x25FD...0x25FE, 0x2614...0x2615, 0x2648...0x2653, 0x267F...0x267F, 0x2693...0x2693, 0x26A1...0x26A1,

@@ -24,7 +24,8 @@ package struct Size: Hashable, Sendable {
   package static let zero = Size(width: 0, height: 0)
 }
 
-/// A rectangle of cells. Every operation is defined for all values: very large coordinates saturate instead of overflowing.
+/// A rectangle of cells. Every operation is defined for all values: very large coordinates saturate instead of
+/// overflowing.
 package struct Rect: Hashable, Sendable {
   package var x: Int
   package var y: Int
@@ -73,7 +74,8 @@ package struct Rect: Hashable, Sendable {
     return Rect(x: left, y: top, width: right - left, height: bottom - top)
   }
 
-  /// The rectangle without `dx` columns at the left and right and `dy` rows at the top and bottom; empty if nothing remains.
+  /// The rectangle without `dx` columns at the left and right and `dy` rows at the top and bottom; empty if nothing
+  /// remains.
   package func inset(dx: Int, dy: Int) -> Rect {
     Rect(
       x: x.saturatingSum(dx), y: y.saturatingSum(dy),

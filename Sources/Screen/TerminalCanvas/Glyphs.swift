@@ -90,8 +90,8 @@ extension Glyphs {
     }.joined()
   }
 
-  /// A horizontal bar. Its length has steps of an eighth of a column if the set has symbols for them. The maximum fills the
-  /// width, and any count above zero is visible.
+  /// A horizontal bar. Its length has steps of an eighth of a column if the set has symbols for them. The maximum fills
+  /// the width, and any count above zero is visible.
   package func bar(_ count: Int, of most: Int, width: Int) -> String {
     guard count > 0, most > 0, width > 0 else { return "" }
     let eighths = max(1, min(width * 8, Int((Double(count) / Double(most) * Double(width) * 8).rounded())))

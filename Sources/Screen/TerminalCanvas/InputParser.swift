@@ -2,11 +2,12 @@
 
 /// Converts the bytes of a terminal to events. The result does not depend on how the bytes are split into reads.
 ///
-/// Supports CSI and SS3 keys with modifiers (xterm, rxvt, linux console, kitty), SGR mouse reports, bracketed paste, focus
-/// reports and UTF-8. Other reports are dropped. Malformed input is dropped up to the next valid byte. The parser never traps. A
-/// control byte ends any unfinished sequence, so a truncated report cannot lock the keyboard.
+/// Supports CSI and SS3 keys with modifiers (xterm, rxvt, linux console, kitty), SGR mouse reports, bracketed paste,
+/// focus reports and UTF-8. Other reports are dropped. Malformed input is dropped up to the next valid byte. The parser
+/// never traps. A control byte ends any unfinished sequence, so a truncated report cannot lock the keyboard.
 ///
-/// The only ambiguity of the protocol is a lone ESC. If `needsFlush` remains true for 25 ms, the caller must call `flush()`.
+/// The only ambiguity of the protocol is a lone ESC. If `needsFlush` remains true for 25 ms, the caller must call
+/// `flush()`.
 package struct InputParser: Sendable {
   /// The bytes of an unfinished sequence. Their count is bounded.
   private var pending: [UInt8] = []
@@ -205,8 +206,8 @@ extension InputParser {
     }
   }
 
-  /// The result of a step that follows an additional ESC. A key gets the modifier alt. Reports, mouse events and pastes are not
-  /// typed, so the ESC before them is a separate key.
+  /// The result of a step that follows an additional ESC. A key gets the modifier alt. Reports, mouse events and pastes
+  /// are not typed, so the ESC before them is a separate key.
   private static func withAlt(_ step: Step) -> Step {
     switch step {
     case .complete(let count, .key(let key)):
@@ -255,7 +256,8 @@ extension InputParser {
     return sequence.beginsPaste ? .pasteBegins(count) : .complete(count, sequence.event)
   }
 
-  /// Parses `ESC ] text BEL` or `ESC P text ESC \`. Reports are dropped, except the text of a short operating system command.
+  /// Parses `ESC ] text BEL` or `ESC P text ESC \`. Reports are dropped, except the text of a short operating system
+  /// command.
   private static func report(_ bytes: ArraySlice<UInt8>, isOperatingSystem: Bool) -> Step {
     let body = bytes.prefix(maximumReport).dropFirst(2)
     guard let end = body.firstIndex(where: { $0 < 0x20 && $0 != 0x09 }) else {

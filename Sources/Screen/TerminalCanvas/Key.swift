@@ -2,8 +2,8 @@
 
 /// A key press with its modifiers. Key presses that terminals cannot distinguish are equal.
 ///
-/// `shift` is part of a character ("G"), `shift-tab` is `backTab`, and `ctrl-m`, `ctrl-i`, `ctrl-[`, `ctrl-h` are `enter`, `tab`,
-/// `escape`, `backspace`, because they arrive as the same bytes.
+/// `shift` is part of a character ("G"), `shift-tab` is `backTab`, and `ctrl-m`, `ctrl-i`, `ctrl-[`, `ctrl-h` are
+/// `enter`, `tab`, `escape`, `backspace`, because they arrive as the same bytes.
 package struct Key: Hashable, Sendable {
   package enum Base: Hashable, Sendable {
     case character(Character)
@@ -51,7 +51,8 @@ package struct Key: Hashable, Sendable {
   package static func ctrl(_ character: Character) -> Key { Key(.character(character), .ctrl) }
   package static func alt(_ character: Character) -> Key { Key(.character(character), .alt) }
 
-  /// The character that the key types into a text field; `nil` for keys with modifiers and for keys without a character.
+  /// The character that the key types into a text field; `nil` for keys with modifiers and for keys without a
+  /// character.
   package var typedCharacter: Character? {
     guard case .character(let character) = base, modifiers.isEmpty else { return nil }
     return character
@@ -63,8 +64,8 @@ package struct Key: Hashable, Sendable {
 extension Key: LosslessStringConvertible {
   /// Parses the notation of keymaps and help: `j`, `G`, `ctrl-d`, `shift-tab`, `alt-x`, `space`, `enter`, `f5`.
   ///
-  /// Returns `nil` for an empty or unknown name, and for control characters. Key names and modifiers are case-insensitive; single
-  /// characters are not.
+  /// Returns `nil` for an empty or unknown name, and for control characters. Key names and modifiers are
+  /// case-insensitive; single characters are not.
   package init?(_ description: String) {
     var rest = Substring(description)
     var modifiers: Modifiers = []
@@ -115,8 +116,8 @@ extension Key: LosslessStringConvertible {
 
 /// A line in the section `[keys]` of a user's configuration: the keys that replace a command's default keys.
 package struct KeyBinding: Hashable, Sendable {
-  /// The section, such as `live-feed` for `[keys.live-feed]`. `nil` means `[keys]`, which applies to the whole screen and to
-  /// every pane that has the command.
+  /// The section, such as `live-feed` for `[keys.live-feed]`. `nil` means `[keys]`, which applies to the whole screen
+  /// and to every pane that has the command.
   package var section: String?
   package var command: String
   /// The keys in the syntax of `Key`. An empty list removes the command's keys.

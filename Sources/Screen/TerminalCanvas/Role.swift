@@ -3,8 +3,8 @@ package import FirestoreModel
 
 /// The meaning of a cell. Views use roles, never colors. A theme defines the style of each role for each color depth.
 ///
-/// The raw value is the key in a theme file. The golden files of the tests depend on the order (`code`), so add new roles at the
-/// end.
+/// The raw value is the key in a theme file. The golden files of the tests depend on the order (`code`), so add new
+/// roles at the end.
 package enum Role: String, CaseIterable, Hashable, Sendable {
   case text
   case textMuted = "text.muted"
@@ -213,7 +213,8 @@ extension Role {
     }
   }
 
-  /// The style on a terminal without colors. States remain distinguishable, because the words and glyphs next to them differ too.
+  /// The style on a terminal without colors. States remain distinguishable, because the words and glyphs next to them
+  /// differ too.
   package var monochrome: Attributes {
     switch self {
     case .textMuted, .border, .stateOffline, .changeSynced, .flagCache, .writeAcked, .inputGhost: .dim

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Text of any origin, split into clusters. Each cluster has a known width. No cluster can move the cursor, or reorder or hide
-/// text.
+/// Text of any origin, split into clusters. Each cluster has a known width. No cluster can move the cursor, or reorder
+/// or hide text.
 package struct SafeText: Sequence, Sendable {
   private let source: String
 
@@ -43,7 +43,8 @@ package struct SafeText: Sequence, Sendable {
     return String(kept)
   }
 
-  /// Whether a scalar must not be sent to a terminal, because it is a control or is invisible and can hide or reorder text.
+  /// Whether a scalar must not be sent to a terminal, because it is a control or is invisible and can hide or reorder
+  /// text.
   package static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool { CharacterWidth(scalar) == .unsafe }
 
   /// Whether every byte is a printable ASCII character. Such text needs no sanitizing, and its width is its length.
@@ -51,8 +52,8 @@ package struct SafeText: Sequence, Sendable {
 }
 
 extension SafeText {
-  /// Returns clusters from left to right and reads only as far ahead as needed. So the cost of drawing a long text depends only
-  /// on its visible part.
+  /// Returns clusters from left to right and reads only as far ahead as needed. So the cost of drawing a long text
+  /// depends only on its visible part.
   package struct Iterator: IteratorProtocol {
     private var scalars: String.UnicodeScalarView.Iterator
     private var lookahead: Unicode.Scalar?

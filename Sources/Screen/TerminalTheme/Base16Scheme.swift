@@ -2,8 +2,8 @@
 
 /// A base16 color scheme: sixteen colors by number, in YAML (github.com/tinted-theming/home, "styling.md").
 package struct Base16Scheme: Hashable, Sendable {
-  /// A color that was replaced, because it was too faint as a text color or too strong as a background. Also contains its
-  /// replacement.
+  /// A color that was replaced, because it was too faint as a text color or too strong as a background. Also contains
+  /// its replacement.
   package struct Correction: Hashable, Sendable, CustomStringConvertible {
     /// The slot of the color, or the color's name in another program's file.
     package var slot: String
@@ -76,9 +76,9 @@ package struct Base16Scheme: Hashable, Sendable {
     return words.isEmpty ? "base16" : words.joined(separator: "-")
   }
 
-  /// Converts the scheme to a theme file. Its colors become the colors of text, changes and states. A color that is unreadable on
-  /// the background, which base16 uses for comments, is moved towards black or white until its contrast is 4.5. If no text is
-  /// readable on a surface or selection color, that color is moved towards the background.
+  /// Converts the scheme to a theme file. Its colors become the colors of text, changes and states. A color that is
+  /// unreadable on the background, which base16 uses for comments, is moved towards black or white until its contrast
+  /// is 4.5. If no text is readable on a surface or selection color, that color is moved towards the background.
   package func theme() -> (text: String, corrections: [Correction]) {
     let paper = self["base00"]
     let isLight = Theme.Variant(background: paper) == .light

@@ -2,14 +2,15 @@
 package import TerminalCanvas
 
 extension Canvas {
-  /// The canvas as an SVG 1.1 picture with selectable text. Each run of cells is stretched to the width of its columns, so that
-  /// columns are aligned in any font.
+  /// The canvas as an SVG 1.1 picture with selectable text. Each run of cells is stretched to the width of its columns,
+  /// so that columns are aligned in any font.
   package func svg(in theme: Theme, title: String) -> String {
     SVGPicture(canvas: self, theme: theme, title: title).text
   }
 }
 
-/// Writes one picture. Lengths are in SVG user units. A cell is 0.6 times as wide as the font size, as in most monospaced fonts.
+/// Writes one picture. Lengths are in SVG user units. A cell is 0.6 times as wide as the font size, as in most
+/// monospaced fonts.
 private struct SVGPicture {
   private static let fontSize = 14.0
   private static let cellWidth = 8.4

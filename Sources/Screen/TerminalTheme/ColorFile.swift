@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import TOMLReading
 
-/// A kind of color file of another program. The kind is recognized by the file's content. The colors become a base16 scheme.
+/// A kind of color file of another program. The kind is recognized by the file's content. The colors become a base16
+/// scheme.
 package enum ColorFile: String, CaseIterable, Sendable {
   case base16
   case iTerm2

@@ -8,8 +8,8 @@ package struct SourceLines {
     lines = text.split(omittingEmptySubsequences: false) { $0.isNewline }
   }
 
-  /// The line that sets a key, counted from 1. If `section` is `nil`, the key is before any section. Returns `nil` if no such
-  /// line is found.
+  /// The line that sets a key, counted from 1. If `section` is `nil`, the key is before any section. Returns `nil` if
+  /// no such line is found.
   package func line(of key: String, in section: String?) -> Int? {
     var current: String?
     for (index, line) in lines.enumerated() {

@@ -39,8 +39,8 @@ package struct Theme: Hashable, Sendable {
   }
 }
 
-/// The style of one role in a theme. A `nil` foreground is inherited from the parent role, and a `nil` background is the theme's
-/// background.
+/// The style of one role in a theme. A `nil` foreground is inherited from the parent role, and a `nil` background is
+/// the theme's background.
 package struct RoleStyle: Hashable, Sendable {
   package var foreground: ThemeColor?
   package var background: ThemeColor?
@@ -92,8 +92,8 @@ extension Theme {
 
   /// The style of a role for a color depth.
   ///
-  /// With 8 or 16 colors, the role's standard ANSI style applies, unless the theme has an ANSI name for each of the role's
-  /// colors.
+  /// With 8 or 16 colors, the role's standard ANSI style applies, unless the theme has an ANSI name for each of the
+  /// role's colors.
   package func resolved(_ role: Role, at depth: ColorDepth) -> ResolvedStyle {
     let style = style(of: role)
     switch depth {
@@ -134,8 +134,8 @@ extension Theme {
     }
   }
 
-  /// The style with ANSI color names. Returns `nil` unless the theme defines the role, and each color apart from the default
-  /// colors has an ANSI name.
+  /// The style with ANSI color names. Returns `nil` unless the theme defines the role, and each color apart from the
+  /// default colors has an ANSI name.
   private func named(_ style: RoleStyle, hasOwn: Bool) -> ResolvedStyle? {
     guard hasOwn else { return nil }
     func name(_ color: ThemeColor?, plain: ThemeColor) -> ScreenColor? {

@@ -5,15 +5,16 @@ import Foundation
 import Spelling
 package import TerminalCanvas
 
-/// The available themes: the user's themes, then the built-in themes. A user's file can have the name of a built-in theme and
-/// inherit from that theme.
+/// The available themes: the user's themes, then the built-in themes. A user's file can have the name of a built-in
+/// theme and inherit from that theme.
 package struct ThemeCatalog: Sendable {
   private let directories: [String]
 
   /// The maximum size of a theme file in bytes.
   private static let maximumSize = 256 * 1024
 
-  /// - Parameter directories: folders with `.toml` files. Earlier folders take precedence. Missing folders count as empty.
+  /// - Parameter directories: folders with `.toml` files. Earlier folders take precedence. Missing folders count as
+  ///   empty.
   package init(directories: [String] = []) { self.directories = directories }
 
   /// The theme folders according to the XDG base directory specification, in order of precedence.
@@ -34,7 +35,8 @@ package struct ThemeCatalog: Sendable {
     return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
   }
 
-  /// The names of all themes: the built-in themes in the order of the picker, then the user's themes in alphabetical order.
+  /// The names of all themes: the built-in themes in the order of the picker, then the user's themes in alphabetical
+  /// order.
   package var slugs: [String] {
     let builtin = BuiltinThemes.sources.map(\.slug)
     let files = directories.flatMap { directory in
@@ -48,7 +50,8 @@ package struct ThemeCatalog: Sendable {
 
   /// The theme with a name, and warnings about ignored entries.
   ///
-  /// - Throws: the first error in the file or in an inherited file. For an unknown name, the error suggests a similar name.
+  /// - Throws: the first error in the file or in an inherited file. For an unknown name, the error suggests a similar
+  ///   name.
   package func theme(named slug: String) throws(ThemeError) -> (theme: Theme, warnings: [ThemeWarning]) {
     guard let layer = layers(of: slug).first else { throw missing(slug, file: slug, line: nil) }
     let source = try source(layer)
@@ -65,8 +68,8 @@ package struct ThemeCatalog: Sendable {
     return (try? theme(named: slug).theme.name) ?? slug
   }
 
-  /// Whether a theme is designed for a light background; `nil` if the theme cannot be read. A built-in theme is read only in
-  /// part.
+  /// Whether a theme is designed for a light background; `nil` if the theme cannot be read. A built-in theme is read
+  /// only in part.
   package func isLight(_ slug: String) -> Bool? {
     if let layer = layers(of: slug).first, layer.path == nil,
       let builtin = BuiltinThemes.sources.first(where: { $0.slug == slug })

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package import TerminalCanvas
 
-/// Checks the readability of a theme: the contrast of each role, at least 4.5 for text. If a theme states that it is suitable for
-/// color-blind people, also checks that they can distinguish its colors. Checks the colors with true color and with 256 colors.
+/// Checks the readability of a theme: the contrast of each role, at least 4.5 for text. If a theme states that it is
+/// suitable for color-blind people, also checks that they can distinguish its colors. Checks the colors with true color
+/// and with 256 colors.
 package enum ThemeLint {
   package struct Finding: Hashable, Sendable, CustomStringConvertible {
     package var depth: ColorDepth
@@ -27,7 +28,8 @@ package enum ThemeLint {
     }
   }
 
-  /// The smallest difference between two of the roles, over all kinds of color vision; `nil` if the roles have no fixed colors.
+  /// The smallest difference between two of the roles, over all kinds of color vision; `nil` if the roles have no fixed
+  /// colors.
   static func smallestDifference(among roles: [Role], in theme: Theme, at depth: ColorDepth) -> Double? {
     let colors = roles.compactMap { theme.style(of: $0).foreground?.rgb(at: depth) }
     guard colors.count == roles.count else { return nil }
@@ -40,7 +42,8 @@ package enum ThemeLint {
   package static let leastOfText = 4.5
   private static let leastOfSigns = 3.0
 
-  /// The minimum contrast of a role; `nil` for separator lines. Colors of recurring values and of listener names count as text.
+  /// The minimum contrast of a role; `nil` for separator lines. Colors of recurring values and of listener names count
+  /// as text.
   private static func minimumContrast(_ role: Role) -> Double? {
     switch role {
     case .border, .scrollTrack: nil
@@ -162,8 +165,8 @@ enum ColorVision: String, CaseIterable, Hashable, Sendable {
   }
 }
 
-/// The important colors of a theme as a person with a kind of color vision perceives them, and the smallest difference between
-/// them.
+/// The important colors of a theme as a person with a kind of color vision perceives them, and the smallest difference
+/// between them.
 package struct VisionPreview: Hashable, Sendable {
   package struct Swatch: Hashable, Sendable {
     /// The name of the role's meaning: `added`.

@@ -3,8 +3,8 @@ import Spelling
 import TOMLReading
 import TerminalCanvas
 
-/// Parses a theme file and collects all its errors. An invalid color, type or syntax is an error. An unknown entry is only a
-/// warning, so that a theme for a newer version of Hearth still works.
+/// Parses a theme file and collects all its errors. An invalid color, type or syntax is an error. An unknown entry is
+/// only a warning, so that a theme for a newer version of Hearth still works.
 struct ThemeParser {
   private let file: String
   private let lines: SourceLines
@@ -194,7 +194,8 @@ struct ThemeParser {
   ]
 }
 
-/// A parsed theme file in which palette names are not yet resolved, so that an inheriting theme can change only the palette.
+/// A parsed theme file in which palette names are not yet resolved, so that an inheriting theme can change only the
+/// palette.
 struct ThemeSource {
   /// The entry of a role. It contains names of the palette, `#rrggbb` values, or `default`.
   struct Entry {
@@ -221,7 +222,8 @@ struct ThemeSource {
   var errors: [ThemeError] = []
   var warnings: [ThemeWarning] = []
 
-  /// This file merged with the inherited file. Statements such as `cvd` (suitable for color-blind people) are not inherited.
+  /// This file merged with the inherited file. Statements such as `cvd` (suitable for color-blind people) are not
+  /// inherited.
   func merged(onto parent: ThemeSource) -> ThemeSource {
     var merged = self
     merged.variant = variant ?? parent.variant
@@ -241,8 +243,8 @@ struct ThemeSource {
     return theme
   }
 
-  /// Resolves every color name. For an unknown name, adds an error after the errors of the files, and the role inherits from its
-  /// parent.
+  /// Resolves every color name. For an unknown name, adds an error after the errors of the files, and the role inherits
+  /// from its parent.
   func resolved() -> (theme: Theme, errors: [ThemeError]) {
     var errors = self.errors
     if errors.isEmpty, palette["fg"] == nil || palette["bg"] == nil {

@@ -6,8 +6,8 @@ package import TerminalTheme
 
 /// Messages that are shown to the user at the start.
 package enum Notices {
-  /// One line for each problem. Problems of the theme are last, because the screen shows the newest line. They say which theme is
-  /// used instead.
+  /// One line for each problem. Problems of the theme are last, because the screen shows the newest line. They say
+  /// which theme is used instead.
   package static func about(_ problems: [String], _ theme: ThemeChoice, _ paths: Paths) -> [String] {
     let passedOver = theme.problems.map(paths.short)
     var all: [String] = []
@@ -27,7 +27,8 @@ package struct AppearanceOptions: ParsableArguments {
   package enum Color: String, ExpressibleByArgument, CaseIterable {
     case auto, always, never
 
-    /// The color depth of the option. With `nil`, NO_COLOR and the terminal determine it. The terminal can always reduce it.
+    /// The color depth of the option. With `nil`, NO_COLOR and the terminal determine it. The terminal can always
+    /// reduce it.
     package var depth: ColorDepth? {
       switch self {
       case .auto: nil
@@ -64,15 +65,16 @@ package struct AppearanceOptions: ParsableArguments {
   package init() {}
 }
 
-/// The dashboard's theme, and how it was chosen: by the option, otherwise the configuration, otherwise the last choice in the
-/// picker, otherwise the terminal's background. If a theme is invalid, it is reported and the next of these applies.
+/// The dashboard's theme, and how it was chosen: by the option, otherwise the configuration, otherwise the last choice
+/// in the picker, otherwise the terminal's background. If a theme is invalid, it is reported and the next of these
+/// applies.
 package struct ThemeChoice: Sendable {
   package enum Source: Hashable, Sendable {
     case option
     case configuration(line: Int?)
     case remembered
-    /// The user has chosen no theme. The theme is dark or light like the terminal's background. If the background is unknown, it
-    /// is dark.
+    /// The user has chosen no theme. The theme is dark or light like the terminal's background. If the background is
+    /// unknown, it is dark.
     case terminal
   }
 
@@ -112,8 +114,8 @@ package struct ThemeChoice: Sendable {
       theme: byDefault(background, catalog), source: .terminal, problems: problems, background: background)
   }
 
-  /// The theme `ember` on dark terminals and `paper` on light terminals. If the user has valid theme files with these names, they
-  /// are used.
+  /// The theme `ember` on dark terminals and `paper` on light terminals. If the user has valid theme files with these
+  /// names, they are used.
   package static func byDefault(_ background: Theme.Variant?, _ catalog: ThemeCatalog) -> Theme {
     let name = background == .light ? "paper" : "ember"
     for catalog in [catalog, ThemeCatalog()] {
@@ -124,8 +126,8 @@ package struct ThemeChoice: Sendable {
   }
 }
 
-/// Choices that the user made in the dashboard and that apply again at the next start. Options and the configuration override
-/// them. They are in a separate file, because only the user changes the configuration.
+/// Choices that the user made in the dashboard and that apply again at the next start. Options and the configuration
+/// override them. They are in a separate file, because only the user changes the configuration.
 package struct RememberedChoices: Codable, Hashable, Sendable {
   package var theme: String?
   /// The commands that were run in the palette, newest last.
@@ -150,16 +152,16 @@ package struct RememberedChoices: Codable, Hashable, Sendable {
   }
 }
 
-/// Colors for the output of commands. They are the colors of roles in the user's theme, chosen from the terminal's sixteen named
-/// colors.
+/// Colors for the output of commands. They are the colors of roles in the user's theme, chosen from the terminal's
+/// sixteen named colors.
 package struct TerminalPaint: Sendable {
   /// The theme; `nil` for output without colors.
   package let theme: Theme?
 
   package static let none = TerminalPaint(theme: nil)
 
-  /// The colors for this process. There are none if `NO_COLOR` is set, the configuration disables them, or the terminal has no
-  /// colors.
+  /// The colors for this process. There are none if `NO_COLOR` is set, the configuration disables them, or the terminal
+  /// has no colors.
   package static func ofProcess() -> TerminalPaint {
     let environment = ProcessInfo.processInfo.environment
     if environment["NO_COLOR"]?.isEmpty == false || ["dumb", nil].contains(environment["TERM"]) { return .none }

@@ -7,8 +7,8 @@ import TOMLReading
 package import TerminalCanvas
 package import TerminalTheme
 
-/// The file `config.toml`, with a user's permanent settings. An invalid setting is reported with its line. All other settings
-/// apply.
+/// The file `config.toml`, with a user's permanent settings. An invalid setting is reported with its line. All other
+/// settings apply.
 package struct ConfigurationFile: Hashable, Sendable {
   package enum GlyphSet: String, Sendable {
     case auto, unicode, ascii

@@ -3,8 +3,8 @@ import FirestoreJSON
 package import FirestoreModel
 import FirestoreText
 
-/// Documents as rows of cells. The first row contains the column names: the path, then the fields. Fields in maps are named by
-/// their paths. Not copyable, because each added document would otherwise copy all waiting documents.
+/// Documents as rows of cells. The first row contains the column names: the path, then the fields. Fields in maps are
+/// named by their paths. Not copyable, because each added document would otherwise copy all waiting documents.
 struct DelimitedDocuments: ~Copyable {
   private let delimiter: Delimiter
   private let namesPaths: Bool
@@ -14,8 +14,8 @@ struct DelimitedDocuments: ~Copyable {
   private var hasHeader = false
   private var waiting: [Document] = []
 
-  /// - Parameter columns: the fields; `nil` for all fields of all documents. In this case the output starts only after the last
-  ///   document.
+  /// - Parameter columns: the fields; `nil` for all fields of all documents. In this case the output starts only after
+  ///   the last document.
   init(_ delimiter: Delimiter, columns: [FieldPath]?, namesPaths: Bool = true, in database: DatabaseID) {
     self.delimiter = delimiter
     self.namesPaths = namesPaths
@@ -70,8 +70,8 @@ struct DelimitedDocuments: ~Copyable {
   }
 }
 
-/// The text of a value in a cell. Values that JSON writes in quotes or in a `$` object are written without them. Maps and lists
-/// are written as JSON.
+/// The text of a value in a cell. Values that JSON writes in quotes or in a `$` object are written without them. Maps
+/// and lists are written as JSON.
 package enum CellText {
   /// - Parameter database: references into this database are written as paths, and other references as full names.
   package static func text(_ value: Value, in database: DatabaseID) -> String {
@@ -90,8 +90,8 @@ package enum CellText {
 
 /// The way to separate and escape the cells of a row.
 package enum Delimiter: Hashable, Sendable {
-  /// RFC 4180, with a comma or another ASCII character. A cell is quoted if it contains the delimiter, a quote or a line end. The
-  /// empty text is also quoted, to distinguish it from a missing value.
+  /// RFC 4180, with a comma or another ASCII character. A cell is quoted if it contains the delimiter, a quote or a
+  /// line end. The empty text is also quoted, to distinguish it from a missing value.
   case quoted(UInt8)
   /// Tabs, line ends and backslashes in a cell are escaped: `\t`, `\n`, `\r`, `\\`.
   case tab

@@ -6,10 +6,11 @@ import FirestoreText
 import Glibc
 import TerminalCanvas
 
-/// Prints documents one after the other in a format. Not copyable, because a copy would also copy the documents that wait until
-/// the columns are known.
+/// Prints documents one after the other in a format. Not copyable, because a copy would also copy the documents that
+/// wait until the columns are known.
 package struct DocumentPrinter: ~Copyable {
-  /// The path of the document if only one is printed. `nil` for the documents of a collection, and for several documents.
+  /// The path of the document if only one is printed. `nil` for the documents of a collection, and for several
+  /// documents.
   private let onlyDocument: ResourcePath?
   private let namesPaths: Bool
   private let database: DatabaseID

@@ -3,8 +3,8 @@ import FirestoreModel
 import FirestoreQuery
 import TerminalCanvas
 
-/// Documents as an aligned table for a terminal, with names, types, and a row for each document. The first documents determine
-/// the columns and their widths.
+/// Documents as an aligned table for a terminal, with names, types, and a row for each document. The first documents
+/// determine the columns and their widths.
 struct DocumentTable {
   /// The number of documents that determine the columns.
   private static let sample = 500

@@ -8,8 +8,8 @@ struct DocumentEnvelope {
   enum Form: Hashable {
     /// Hearth's format, `{"path": …, "data": {…}}`, with values in Hearth's formats.
     case own
-    /// The format of firestore-backfire, in which lists such as `timestamps` give the fields' types. Also the format of Fuego,
-    /// which has other member names.
+    /// The format of firestore-backfire, in which lists such as `timestamps` give the fields' types. Also the format of
+    /// Fuego, which has other member names.
     case listed
     /// The format `{"path": …, "data": "…"}`, in which the data is a string that contains JSON.
     case text

@@ -59,7 +59,8 @@ enum ForeignFile {
     return nil
   }
 
-  /// Whether bytes begin with a BSON document, as MongoDB stores documents: its length, then an element with a type and a name.
+  /// Whether bytes begin with a BSON document, as MongoDB stores documents: its length, then an element with a type and
+  /// a name.
   private static func isBSON(_ bytes: [UInt8]) -> Bool {
     guard bytes.count > 7, (1...0x13).contains(bytes[4]), bytes[3] == 0 else { return false }
     let length = Int(bytes[0]) | Int(bytes[1]) << 8 | Int(bytes[2]) << 16

@@ -157,8 +157,8 @@ extension ForeignObject {
     }
   }
 
-  /// Converts a time after 1970 in milliseconds, as in JavaScript. A number that would be before March 1973 is interpreted as
-  /// seconds.
+  /// Converts a time after 1970 in milliseconds, as in JavaScript. A number that would be before March 1973 is
+  /// interpreted as seconds.
   private static func milliseconds(_ number: Int64) -> JSONSyntax? {
     if number.magnitude < 100_000_000_000 { return time(Timestamp(seconds: number)) }
     let seconds = number >= 0 ? number / 1000 : (number - 999) / 1000

@@ -4,11 +4,12 @@ import FirestoreModel
 
 /// Converts JSON values of other tools to Hearth's formats, and counts the recognized values.
 ///
-/// Objects that no Firestore document can contain (`{"__datatype__": …}`) are always converted, and so is MongoDB's `{"$date":
-/// …}`. Objects that could be maps (`{"_seconds": …, "_nanoseconds": …}`) are also converted, except in Hearth's own exports.
-/// `--types` overrides both rules.
+/// Objects that no Firestore document can contain (`{"__datatype__": …}`) are always converted, and so is MongoDB's
+/// `{"$date": …}`. Objects that could be maps (`{"_seconds": …, "_nanoseconds": …}`) are also converted, except in
+/// Hearth's own exports. `--types` overrides both rules.
 struct ForeignValues {
-  /// The types of fields that the user has given. In an array of maps, the path of a field does not contain the array index.
+  /// The types of fields that the user has given. In an array of maps, the path of a field does not contain the array
+  /// index.
   let types: [FieldPath: ColumnType]
   /// Whether objects that could be maps remain maps.
   let isOwn: Bool

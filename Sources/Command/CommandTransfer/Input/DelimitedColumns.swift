@@ -4,8 +4,8 @@ package import FirestoreJSON
 package import FirestoreModel
 package import FirestoreText
 
-/// The columns of a file with comma- or tab-separated values. The names are in the first row. The types are inferred from the
-/// first rows.
+/// The columns of a file with comma- or tab-separated values. The names are in the first row. The types are inferred
+/// from the first rows.
 package struct DelimitedColumns: Sendable {
   package struct Column: Hashable, Sendable {
     /// The field in this column; `nil` for the column with the document's path.
@@ -199,7 +199,8 @@ package enum ColumnType: String, CaseIterable, Hashable, Codable, Sendable {
   /// Whether a cell contains only digits. If the number needs more than 64 bits, a double would lose digits.
   private static func isWhole(_ cell: String) -> Bool { cell.utf8.allSatisfy { "-0123456789".utf8.contains($0) } }
 
-  /// Whether a cell is a number in JSON syntax. A number with a leading zero or plus sign is a code, such as a telephone number.
+  /// Whether a cell is a number in JSON syntax. A number with a leading zero or plus sign is a code, such as a
+  /// telephone number.
   private static func isNumber(_ cell: String) -> Bool {
     cell.wholeMatch(of: /-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?/) != nil
   }

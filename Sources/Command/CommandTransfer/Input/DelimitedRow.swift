@@ -111,8 +111,8 @@ struct DelimitedRow {
 }
 
 extension Delimiter {
-  /// The delimiter in a file's first row: the first comma, semicolon, tab or bar outside of quotes. Spreadsheets use semicolons
-  /// if the decimal separator is a comma.
+  /// The delimiter in a file's first row: the first comma, semicolon, tab or bar outside of quotes. Spreadsheets use
+  /// semicolons if the decimal separator is a comma.
   static func recognized(in bytes: [UInt8]) -> Delimiter {
     var (found, isQuoted) = (Set<UInt8>(), false)
     for byte in bytes {

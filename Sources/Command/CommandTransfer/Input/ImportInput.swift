@@ -60,8 +60,8 @@ package enum ImportInput {
     }
   }
 
-  /// The size of the input in the unit of positions: the bytes of a file, or the documents of an export; `nil` for standard
-  /// input.
+  /// The size of the input in the unit of positions: the bytes of a file, or the documents of an export; `nil` for
+  /// standard input.
   package var size: Int? {
     switch self {
     case .text(let input): input.size
@@ -153,8 +153,8 @@ package struct ParsedBatch: Sendable {
   private(set) var end: InputPosition
   /// The formats of other tools that were recognized in the documents.
   private(set) var recognized = RecognizedForms()
-  /// The indices at which parts end. The documents of a part are committed together, because a record with subcollections
-  /// contains several documents.
+  /// The indices at which parts end. The documents of a part are committed together, because a record with
+  /// subcollections contains several documents.
   private var parts: [Int] = []
 
   init(_ batch: ImportInput.Batch, _ rules: ImportRules) {
@@ -191,8 +191,8 @@ package struct ParsedBatch: Sendable {
     end = bad.record.start
   }
 
-  /// - Parameter rejecting: whether to write the other documents if the server rejects some documents. If not, the call throws an
-  ///   error about the first rejected document.
+  /// - Parameter rejecting: whether to write the other documents if the server rejects some documents. If not, the call
+  ///   throws an error about the first rejected document.
   /// - Returns: the documents that the server rejected.
   /// - Throws: `Rejection.Reason`, or `RPCStatus` for a failure that is not about single documents.
   func commit(at datastore: any Datastore, _ retries: CommitRetries, rejecting: Bool) async throws -> [Rejection] {

@@ -5,7 +5,8 @@ package import CommandOutput
 import Foundation
 import Glibc
 
-/// The bytes of a file or of standard input. Input that begins with a gzip or zstd header is decompressed, whatever its name.
+/// The bytes of a file or of standard input. Input that begins with a gzip or zstd header is decompressed, whatever its
+/// name.
 package struct InputBytes {
   private static let chunkSize = 256 * 1024
 
@@ -58,7 +59,8 @@ package struct InputBytes {
     }
   }
 
-  /// - Returns: the next decompressed bytes. Returns an empty array at the end, and `nil` if more compressed bytes are needed.
+  /// - Returns: the next decompressed bytes. Returns an empty array at the end, and `nil` if more compressed bytes are
+  ///   needed.
   private mutating func decompressed(
     by decompressor: Decompressor, _ count: Int
   ) throws(CommandFailure) -> [UInt8]? {
@@ -73,8 +75,8 @@ package struct InputBytes {
     }
   }
 
-  /// Skips to an offset. In a regular file, the offset is counted from the beginning. In other input, it is counted from the
-  /// current position.
+  /// Skips to an offset. In a regular file, the offset is counted from the beginning. In other input, it is counted
+  /// from the current position.
   /// - Parameter offset: the offset in the decompressed bytes.
   /// - Throws: `badData` if the input ends before the offset.
   package mutating func skip(to offset: Int) throws(CommandFailure) {
@@ -144,8 +146,8 @@ package struct InputBytes {
   }
 }
 
-/// An open file. It is closed when the last value that reads from it is released. This matters because a shell runs many imports
-/// in one process.
+/// An open file. It is closed when the last value that reads from it is released. This matters because a shell runs
+/// many imports in one process.
 private final class InputFile: Sendable {
   let descriptor: Int32
 

@@ -9,14 +9,15 @@ package struct InputForm: Hashable, Sendable {
   package var layout: InputLayout = .documents
   /// A sentence about the recognized format; `nil` for Hearth's formats and for plain documents.
   package var note: String?
-  /// The collection of the documents, if the documents are listed by id and the text names their collection; otherwise `nil`.
+  /// The collection of the documents, if the documents are listed by id and the text names their collection; otherwise
+  /// `nil`.
   package var collection: ResourcePath?
 }
 
 /// Recognizes the format of a text by its first bytes.
 ///
-/// A format or layout in the options is never changed. A text that cannot be imported is rejected before anything is written. The
-/// error names its format and suggests a command line that works.
+/// A format or layout in the options is never changed. A text that cannot be imported is rejected before anything is
+/// written. The error names its format and suggests a command line that works.
 struct InputRecognition {
   /// The name of the input in messages, such as `standard input`.
   let name: String
@@ -117,7 +118,8 @@ struct InputRecognition {
     return try treeForm(members)
   }
 
-  /// The format of an export by Firefoo. It contains documents by id and the path of their collection, or documents by path.
+  /// The format of an export by Firefoo. It contains documents by id and the path of their collection, or documents by
+  /// path.
   /// - Parameter resource: the segments of the exported path.
   private func firefooForm(_ resource: JSONSyntax?) throws(CommandFailure) -> InputForm {
     var segments: [String] = []

@@ -2,11 +2,11 @@
 import CommandOutput
 import FirestoreJSON
 
-/// Splits a byte stream into documents. At most one document is in memory. The splitter only finds the beginning and the end of
-/// each document. `JSONSyntax` validates the document.
+/// Splits a byte stream into documents. At most one document is in memory. The splitter only finds the beginning and
+/// the end of each document. `JSONSyntax` validates the document.
 struct RecordSplitter {
-  /// The maximum size of a record in bytes. A document has at most 1 MiB by Firestore's rules. Its JSON can be several times as
-  /// long.
+  /// The maximum size of a record in bytes. A document has at most 1 MiB by Firestore's rules. Its JSON can be several
+  /// times as long.
   static let recordLimit = 16 * 1024 * 1024
 
   private let format: TransferFormat

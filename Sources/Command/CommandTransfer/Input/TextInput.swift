@@ -124,7 +124,8 @@ package struct TextInput {
     return batch.records.isEmpty ? nil : batch
   }
 
-  /// - Parameter afterOthers: whether other documents precede this one. They can still be written if the rest is unreadable.
+  /// - Parameter afterOthers: whether other documents precede this one. They can still be written if the rest is
+  ///   unreadable.
   private mutating func nextRecord(afterOthers: Bool) throws -> InputRecord? {
     while true {
       do throws(JSONError) {

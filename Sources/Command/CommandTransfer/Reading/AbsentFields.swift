@@ -6,8 +6,8 @@ import FirestoreProtocol
 package import FirestoreQuery
 import Spelling
 
-/// Detects fields in a query that no document has, and values of a type that a field never has. Without a note, a mistyped field
-/// name or a number in quotes looks like an empty result.
+/// Detects fields in a query that no document has, and values of a type that a field never has. Without a note, a
+/// mistyped field name or a number in quotes looks like an empty result.
 package struct AbsentFields: Sendable {
   private let query: Query
   private let datastore: any Datastore
@@ -36,8 +36,8 @@ package struct AbsentFields: Sendable {
     return await note(of: paths, documents)
   }
 
-  /// A note as from `note(of:)`. First reads at most one document per field, and reads several documents only if a field is
-  /// missing.
+  /// A note as from `note(of:)`. First reads at most one document per field, and reads several documents only if a
+  /// field is missing.
   func note(ofUnsampled paths: [FieldPath]) async -> String? {
     for path in paths where await isAbsent(path, Self.sampleSize) { return await note(of: [path]) }
     return nil

@@ -2,8 +2,8 @@
 package import CommandOutput
 package import FirestoreModel
 
-/// The count and the size of documents by collection. Subcollections that have the same id and the same parent collection are one
-/// entry: `cities/*/landmarks`.
+/// The count and the size of documents by collection. Subcollections that have the same id and the same parent
+/// collection are one entry: `cities/*/landmarks`.
 package struct CollectionCensus: Sendable {
   package struct Entry: Sendable {
     package var documents = 0

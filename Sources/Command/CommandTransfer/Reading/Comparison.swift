@@ -110,8 +110,8 @@ package enum ComparedSide: Sendable {
   ///   - time: the read time; `nil` for now.
   case database(StorageOptions.Locations, ResourcePath, at: Timestamp?)
 
-  /// Parses the text. If a file of documents or a data folder with this name exists, it is used. Otherwise the text is a location
-  /// such as `connection:prod`.
+  /// Parses the text. If a file of documents or a data folder with this name exists, it is used. Otherwise the text is
+  /// a location such as `connection:prod`.
   package init(_ text: String, in locations: StorageOptions.Locations) throws(CommandFailure) {
     let text = BackupFolder.documents(at: text)
     if text == "-" || ImportInput.isFile(text) || ExportLocation.isExport(text) {
@@ -284,7 +284,8 @@ package struct DocumentDifference: Hashable, Sendable {
 /// A field whose values differ between two versions of a document.
 package struct FieldDifference: Hashable, Sendable {
   let path: FieldPath
-  /// The value as JSON; `nil` if this side does not have the field. References are relative to the database of the side.
+  /// The value as JSON; `nil` if this side does not have the field. References are relative to the database of the
+  /// side.
   let before: String?
   let after: String?
 

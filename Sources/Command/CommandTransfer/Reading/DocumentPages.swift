@@ -4,19 +4,21 @@ package import FirestoreProtocol
 package import FirestoreQuery
 import Synchronization
 
-/// The result of a query, read from the server page by page, so that only one page is in memory. If the query has a limit from
-/// the end, the result is a single page.
+/// The result of a query, read from the server page by page, so that only one page is in memory. If the query has a
+/// limit from the end, the result is a single page.
 package struct DocumentPages {
   /// The number of documents per page in key order. In this order, the cost of a page depends only on its contents.
   private static let pageSize = 1000
-  /// The number of documents per page in any other order. The embedded backend scans the whole collection for each page.
+  /// The number of documents per page in any other order. The embedded backend scans the whole collection for each
+  /// page.
   private static let orderedPageSize = 20_000
 
   private let datastore: any Datastore
   private let database: DatabaseID
   private let pageSize: Int
   private let view: ReadView
-  /// Whether the query has a limit from the end. Such a query is read in reverse order, with a limit from the beginning.
+  /// Whether the query has a limit from the end. Such a query is read in reverse order, with a limit from the
+  /// beginning.
   private let isBackwards: Bool
   private var query: Query
   private var remaining: Int?
@@ -82,11 +84,11 @@ extension FieldMask {
   }
 }
 
-/// Reads all documents below a path with a few queries over all collections, and passes on each result as it arrives. Reading
-/// collection by collection would need a request for each document, to list the collections below it.
+/// Reads all documents below a path with a few queries over all collections, and passes on each result as it arrives.
+/// Reading collection by collection would need a request for each document, to list the collections below it.
 struct DescendantPages: Sendable {
-  /// The maximum number of documents in the result of one query. For each query, the embedded backend scans all remaining
-  /// documents and stores up to twice as many names.
+  /// The maximum number of documents in the result of one query. For each query, the embedded backend scans all
+  /// remaining documents and stores up to twice as many names.
   private static let pageSize = 40_000
 
   let datastore: any Datastore
@@ -164,8 +166,8 @@ private final class Progress: Sendable {
   func pass(_ documents: [Document]) { state.withLock { $0.pass(documents) } }
 }
 
-/// Passes elements from one task to another, one at a time. The sender waits until the receiver has received the previous
-/// element.
+/// Passes elements from one task to another, one at a time. The sender waits until the receiver has received the
+/// previous element.
 final class ElementChannel<Element: Sendable>: Sendable {
   private struct State {
     var element: Element?

@@ -8,8 +8,8 @@ import FirestoreServer
 import Foundation
 import Synchronization
 
-/// The log of a server: a line per request on standard error. A slow reader does not stop the server: lines beyond 1 MiB
-/// are counted instead.
+/// The log of a server: a line per request on standard error. A slow reader does not stop the server: lines beyond 1
+/// MiB are counted instead.
 final class RequestLines: Sendable {
   private struct State {
     var pending: [ShownText] = []

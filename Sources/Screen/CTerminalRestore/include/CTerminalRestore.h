@@ -8,16 +8,16 @@
 #include <stddef.h>
 #include <termios.h>
 
-/// Arms the restoration of the terminal. After this call, a crash (SIGILL, SIGTRAP, SIGSEGV, SIGBUS, SIGFPE, SIGABRT) or exit()
-/// writes `text` to `tty` and sets `modes`, once. After a crash, the previous signal handler runs. The text is copied and cut at
-/// 256 bytes.
+/// Arms the restoration of the terminal. After this call, a crash (SIGILL, SIGTRAP, SIGSEGV, SIGBUS, SIGFPE, SIGABRT)
+/// or exit() writes `text` to `tty` and sets `modes`, once. After a crash, the previous signal handler runs. The text
+/// is copied and cut at 256 bytes.
 void ctr_arm(int tty, const char *text, size_t length, const struct termios *modes);
 
 /// Disarms the restoration, because the terminal is already restored.
 void ctr_disarm(void);
 
-/// Captures the process's standard error in memory from now on, if standard error is the session's terminal. A crash or exit()
-/// writes the last 64 KiB of the captured output to the terminal after the terminal is restored.
+/// Captures the process's standard error in memory from now on, if standard error is the session's terminal. A crash or
+/// exit() writes the last 64 KiB of the captured output to the terminal after the terminal is restored.
 void ctr_hold_errors(void);
 
 /// Restores standard error, and writes the captured output there.

@@ -5,9 +5,9 @@ import FirestoreClientState
 package import FirestoreModel
 package import TerminalCanvas
 
-/// The clients that share a screen, in order, and the focused client, which receives the keys. Each client has a separate
-/// dashboard; only the screen is shared. Pure, like `update`. A set with a single client behaves like the dashboard of that
-/// client.
+/// The clients that share a screen, in order, and the focused client, which receives the keys. Each client has a
+/// separate dashboard; only the screen is shared. Pure, like `update`. A set with a single client behaves like the
+/// dashboard of that client.
 package struct ClientSet: Sendable {
   package struct Member: Sendable {
     package let number: ClientNumber
@@ -230,7 +230,8 @@ extension ClientSet.Member {
   }
 }
 
-/// The clients of a scenario. They exist from the start. A strip at the top of the screen shows the scenario's progress.
+/// The clients of a scenario. They exist from the start. A strip at the top of the screen shows the scenario's
+/// progress.
 extension ClientSet {
   /// - Parameters:
   ///   - names: the names of the clients, at most as many as fit on a screen.

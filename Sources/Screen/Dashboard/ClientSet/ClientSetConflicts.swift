@@ -4,8 +4,8 @@ import DashboardModel
 import FirestoreClientState
 import FirestoreModel
 
-/// Detects conflicts between the clients on a screen. Each client reports its own writes. Pure. Only proven conflicts are
-/// reported.
+/// Detects conflicts between the clients on a screen. Each client reports its own writes. Pure. Only proven conflicts
+/// are reported.
 struct ClientSetConflicts: Sendable {
   /// A conflict, as reported to one of its two clients.
   struct Report: Sendable {
@@ -126,7 +126,8 @@ struct ClientSetConflicts: Sendable {
 
   // MARK: A later write that was refused
 
-  /// The reports about a rejected write. Empty unless the rejection was caused by another client's newest write to the document.
+  /// The reports about a rejected write. Empty unless the rejection was caused by another client's newest write to the
+  /// document.
   private func refused(
     _ write: AnsweredWrite, of client: ClientNumber, at time: Timestamp, _ name: (ClientNumber) -> String?
   ) -> [Report] {
@@ -155,7 +156,8 @@ struct ClientSetConflicts: Sendable {
 }
 
 extension Mutation {
-  /// Whether the field at a path has this value after the mutation. A value of `nil` means that the field does not exist.
+  /// Whether the field at a path has this value after the mutation. A value of `nil` means that the field does not
+  /// exist.
   fileprivate func leaves(_ value: Value?, at path: FieldPath) -> Bool {
     // The mutation does not determine a value that the server computes.
     if transforms.contains(where: { $0.path == path }) { return value != nil }

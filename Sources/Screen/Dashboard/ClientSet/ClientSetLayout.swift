@@ -9,7 +9,8 @@ package struct ClientSetLayout: Hashable, Sendable {
   /// The minimum width of each client when clients are side by side.
   private static let leastWidth = 79
 
-  /// The row that names the clients. Empty for a single client, if there is no space, or if the clients' own headers are enough.
+  /// The row that names the clients. Empty for a single client, if there is no space, or if the clients' own headers
+  /// are enough.
   package private(set) var line: Rect
   /// The rectangle of each client; empty for a client that another one covers.
   package private(set) var places: [Rect]
@@ -18,7 +19,8 @@ package struct ClientSetLayout: Hashable, Sendable {
 
   /// - Parameters:
   ///   - fills: whether the focused client fills the screen.
-  ///   - hasDialog: whether the focused client has an open dialog, which gets the screen if the client's place is too small.
+  ///   - hasDialog: whether the focused client has an open dialog, which gets the screen if the client's place is too
+  ///     small.
   ///   - namesAll: whether the row is shown although each client has its own header.
   package init(
     size: Size, count: Int, focus: Int, fills: Bool = false, hasDialog: Bool = false, namesAll: Bool = true
@@ -81,8 +83,9 @@ package struct ClientSetLayout: Hashable, Sendable {
     return (places, separators)
   }
 
-  /// Divides a column among the clients. If equal heights are too small for the next larger layout class, the focused client gets
-  /// the height that this class needs. Exception: the heights remain equal if the other clients would drop to a smaller class.
+  /// Divides a column among the clients. If equal heights are too small for the next larger layout class, the focused
+  /// client gets the height that this class needs. Exception: the heights remain equal if the other clients would drop
+  /// to a smaller class.
   private static func stack(_ area: Rect, _ count: Int, _ focus: Int) -> [Rect] {
     func heights(_ focused: Int?) -> [Int] {
       let others = count - (focused == nil ? 0 : 1)

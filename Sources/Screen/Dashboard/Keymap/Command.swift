@@ -2,8 +2,8 @@
 package import DashboardModel
 package import TerminalCanvas
 
-/// An action that a key, a click or the palette can trigger. Contains its keys, texts, condition and effect. Key dispatch,
-/// footer, help, the manual and `hearth keys` all use these records.
+/// An action that a key, a click or the palette can trigger. Contains its keys, texts, condition and effect. Key
+/// dispatch, footer, help, the manual and `hearth keys` all use these records.
 package struct Command: Sendable {
   /// The name in help and in searches. A command hides the commands with the same name in outer contexts.
   package let name: String
@@ -23,7 +23,8 @@ package struct Command: Sendable {
   let run: @Sendable (inout DashboardState) -> [Effect]
   /// The argument in the palette; `nil` for most commands.
   var argument: CommandArgument?
-  /// Whether the palette requires the command's full name. This is so for commands that end, delete or discard something.
+  /// Whether the palette requires the command's full name. This is so for commands that end, delete or discard
+  /// something.
   let needsFullName: Bool
 
   /// - Parameters:

@@ -328,8 +328,8 @@ extension Command {
     return command
   }
 
-  /// A command that is only in the palette, because it takes an argument. If you choose it without an argument, the palette asks
-  /// for the argument.
+  /// A command that is only in the palette, because it takes an argument. If you choose it without an argument, the
+  /// palette asks for the argument.
   init(
     _ name: String, _ help: String, _ argument: CommandArgument, writes: Bool = false,
     alone: (@Sendable (inout DashboardState) -> [Effect])? = nil

@@ -13,8 +13,8 @@ package struct Keymap: Sendable {
   package static let standard = Keymap(
     commands: always + screen + panes + timeline + scenario + overlays, unbound: unbound)
 
-  /// The commands that end, delete, discard or undo something. They run by a key or by their full name, never by an abbreviated
-  /// name.
+  /// The commands that end, delete, discard or undo something. They run by a key or by their full name, never by an
+  /// abbreviated name.
   static let runByFullName: Set<String> = [
     "quit", "quit-now", "interrupt", "delete", "remove-field", "cancel-write", "drop-rejected", "clear-feed", "evict",
     "purge", "undo", "redo",
@@ -78,9 +78,9 @@ package enum KeyReference {
 extension Keymap {
   /// This keymap with a user's bindings.
   ///
-  /// A binding is skipped if it names an unknown command or key, or a key that already runs another command in the same context.
-  /// If a binding is skipped, its command keeps its previous keys. All other bindings apply. If two bindings use the same key,
-  /// the first applies.
+  /// A binding is skipped if it names an unknown command or key, or a key that already runs another command in the same
+  /// context. If a binding is skipped, its command keeps its previous keys. All other bindings apply. If two bindings
+  /// use the same key, the first applies.
   package func remapped(_ bindings: [KeyBinding]) -> (keymap: Keymap, problems: [KeyProblem]) {
     var problems: [KeyProblem] = []
     var wanted: [Int: [Key]] = [:]

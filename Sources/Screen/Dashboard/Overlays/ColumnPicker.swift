@@ -68,18 +68,18 @@ extension DashboardState {
       room: room, wanted: isLarge ? 3 : 2, takesOthers: layout.isWide)
   }
 
-  /// The column where the ids of a collection's documents start: one indentation level further right than the collection, after a
-  /// fold mark.
+  /// The column where the ids of a collection's documents start: one indentation level further right than the
+  /// collection, after a fold mark.
   func documentLead(of path: ResourcePath, _ layout: Layout) -> Int {
     1 + min(path.count * 2, layout.content(of: .collections).width / 2) + 2
   }
 
-  /// The columns reserved at the right for source letter, cache flag, change sign and listeners. The mark of a pending write fits
-  /// next to them, so the values stay aligned.
+  /// The columns reserved at the right for source letter, cache flag, change sign and listeners. The mark of a pending
+  /// write fits next to them, so the values stay aligned.
   package static let documentFlags = 4
 
-  /// The width of the column that shows when documents last changed. If documents are sorted by creation, the column shows the
-  /// creation time.
+  /// The width of the column that shows when documents last changed. If documents are sorted by creation, the column
+  /// shows the creation time.
   package static let timeWidth = 10
   /// The minimum width of the tree that shows ages next to the values.
   private static let leastWithTimes = 62
@@ -94,8 +94,8 @@ extension DashboardState {
     return width - Self.documentFlags - Self.pendingMark(layout) - Self.timeWidth
   }
 
-  /// The approximate age of a document's last change, relative to the header's time. If documents are sorted by creation, returns
-  /// the creation time instead: `12:04:17`, or the date if it was another day.
+  /// The approximate age of a document's last change, relative to the header's time. If documents are sorted by
+  /// creation, returns the creation time instead: `12:04:17`, or the date if it was another day.
   package func timeText(of document: Document) -> String {
     let isCreation = browser.windows[document.key.collection]?.shownOrder.key == .created
     guard let time = (isCreation ? document.createTime : document.version)?.timestamp else { return "" }

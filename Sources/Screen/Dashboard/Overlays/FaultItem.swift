@@ -5,8 +5,8 @@ package import FirestoreClientState
 import FirestoreModel
 import FirestoreText
 
-/// The items of the network fault menu, each with a letter. Choosing a setting advances it to its next value. Choosing a one-time
-/// fault applies it to the next write.
+/// The items of the network fault menu, each with a letter. Choosing a setting advances it to its next value. Choosing
+/// a one-time fault applies it to the next write.
 package enum FaultItem: CaseIterable, Hashable, Sendable {
   case latency, jitter, loss, unplug, silence
   case deny, notFound, abort, dropAcknowledgement, dropRequest

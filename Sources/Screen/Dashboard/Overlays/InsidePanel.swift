@@ -5,8 +5,8 @@ import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery
 
-/// The page about the client's internals. While it is open, the dashboard polls the client every second. The cache statistics are
-/// computed only on request, because that reads every document.
+/// The page about the client's internals. While it is open, the dashboard polls the client every second. The cache
+/// statistics are computed only on request, because that reads every document.
 package struct InsidePanel: Sendable {
   /// The interval between two polls of the client in seconds.
   private static let pause: Int64 = 1

@@ -8,8 +8,8 @@ package import TerminalCanvas
 /// An overlay that is a list with a cursor.
 package struct ListOverlay: Sendable {
   package indirect enum Content: Sendable {
-    /// The help with the commands of some contexts, in this order. Unless `isWhole`, it begins with a page that lists the most
-    /// important keys and the signs.
+    /// The help with the commands of some contexts, in this order. Unless `isWhole`, it begins with a page that lists
+    /// the most important keys and the signs.
     case help([KeyContext], isWhole: Bool)
     case palette(Palette)
     /// The themes, with the theme that `esc` switches back to.
@@ -63,8 +63,8 @@ package struct ListOverlay: Sendable {
     }
   }
 
-  /// The help's commands whose keys or words match the typed text. Without a text, these are the commands of the most important
-  /// keys, unless the user requested all keys.
+  /// The help's commands whose keys or words match the typed text. Without a text, these are the commands of the most
+  /// important keys, unless the user requested all keys.
   package func commands(of contexts: [KeyContext], in keymap: Keymap) -> [Command] {
     if showsFirstKeys {
       let all = contexts + [.pane(.collections)]
@@ -77,7 +77,8 @@ package struct ListOverlay: Sendable {
     }
   }
 
-  /// The typed text as a filter. If it is not a valid filter, it is searched for literally, because key names can be punctuation.
+  /// The typed text as a filter. If it is not a valid filter, it is searched for literally, because key names can be
+  /// punctuation.
   package var search: RowFilter {
     let text = field?.text ?? ""
     // A help text has no fields, so references can be of any database.
@@ -309,8 +310,8 @@ extension DashboardState {
     }
   }
 
-  /// The box of the page about the client's internals. All sections have the same size, so changing the section repaints only the
-  /// contents.
+  /// The box of the page about the client's internals. All sections have the same size, so changing the section
+  /// repaints only the contents.
   private func insideGeometry(_ layout: Layout) -> ListGeometry {
     let dialog = Dialog(layout, width: min(140, layout.size.width - 2), rows: layout.size.height - 4)
     var rows = dialog.content
@@ -325,9 +326,9 @@ extension DashboardState {
     return ListGeometry(dialog: dialog, rows: dialog.content)
   }
 
-  /// The count of rows below the list of messages. They show a separator line and the full text of the selected message. Returns
-  /// 0 if every message fits in its row. The longest message determines the count, so the box keeps its size when the selection
-  /// moves.
+  /// The count of rows below the list of messages. They show a separator line and the full text of the selected
+  /// message. Returns 0 if every message fits in its row. The longest message determines the count, so the box keeps
+  /// its size when the selection moves.
   private func openedMessageRows(_ layout: Layout, _ glyphs: Glyphs) -> Int {
     let width = layout.size.width - 4
     guard messages.contains(where: { SafeText.columns(of: $0.text) > width - 18 }) else { return 0 }

@@ -61,8 +61,9 @@ package struct Palette: Sendable {
   /// - Parameter start: the beginning of the path that is already in the field.
   init(askingForPathFrom start: String) { (all, asksForPath, givenStart) = ([], true, start) }
 
-  /// The items that match the typed text, best match first. The order is: the exact name, names with the text as prefix, titles
-  /// with the text as prefix, items whose words start with the typed words. Commands that need their full name are last.
+  /// The items that match the typed text, best match first. The order is: the exact name, names with the text as
+  /// prefix, titles with the text as prefix, items whose words start with the typed words. Commands that need their
+  /// full name are last.
   func items(matching text: String) -> [Item] {
     if asksForPath { return creations(text) }
     if let jump = Self.jump(text) { return [jump] }
@@ -153,7 +154,8 @@ extension Palette.Item {
 }
 
 extension DashboardState {
-  /// The palette's items for the current state. Unlisted commands and commands of other panes are found only by their full name.
+  /// The palette's items for the current state. Unlisted commands and commands of other panes are found only by their
+  /// full name.
   func paletteItems() -> [Palette.Item] {
     let keymap = configuration.keymap
     let listed = keymap.commands(in: screenContexts) + keymap.unbound.filter { screenContexts.contains($0.context) }
@@ -192,8 +194,8 @@ extension DashboardState {
       detail: command.keyText(configuration.glyphs, limit: 2), target: .command(command), isHidden: isHidden)
   }
 
-  /// The contexts of the commands that can be run by name: the contexts of the screen, then those of the panes that are not
-  /// focused.
+  /// The contexts of the commands that can be run by name: the contexts of the screen, then those of the panes that are
+  /// not focused.
   var commandContexts: [KeyContext] {
     screenContexts + [Pane.collections, .writes, .network, .feed, .detail].map(KeyContext.pane)
       + [.requests, .scenario, .past, .replay, .always]

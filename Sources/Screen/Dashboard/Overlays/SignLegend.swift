@@ -78,7 +78,8 @@ package struct SignLegend {
       }
   }
 
-  /// Draws the entries in as many columns as fit. If not all entries fit, draws the page that contains the selected entry.
+  /// Draws the entries in as many columns as fit. If not all entries fit, draws the page that contains the selected
+  /// entry.
   /// - Parameter selected: the index of the entry with the cursor; `nil` for none.
   /// - Returns: the row below the entries.
   @discardableResult package func draw(

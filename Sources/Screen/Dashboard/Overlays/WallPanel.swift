@@ -135,12 +135,12 @@ package struct WallGeometry {
   }
 
   private static let tallest = 3
-  /// The maximum count of rows with taller graphs. The limit follows from the wall's byte budget, because all these rows can
-  /// change each second.
+  /// The maximum count of rows with taller graphs. The limit follows from the wall's byte budget, because all these
+  /// rows can change each second.
   private static let mostGraphRows = 12
 
-  /// Whether to draw the value bars of a listener's documents. If the graphs move less than once a second, only the selected
-  /// listener has them.
+  /// Whether to draw the value bars of a listener's documents. If the graphs move less than once a second, only the
+  /// selected listener has them.
   package func showsMix(isSelected: Bool) -> Bool { columns.mixWidth > 0 && (pace == 1 || isSelected) }
 
   /// The approximate count of bytes that the terminal receives each time a row with a full history moves.
@@ -148,8 +148,8 @@ package struct WallGeometry {
   /// The byte budget of the rows per second. The whole wall may use 5 KB per second.
   private static let bytesPerSecond = 3_200
 
-  /// The interval in seconds between moves of the graphs, for a count of rows with events. With more rows, the graphs move less
-  /// often, which limits the bytes sent.
+  /// The interval in seconds between moves of the graphs, for a count of rows with events. With more rows, the graphs
+  /// move less often, which limits the bytes sent.
   private static func pace(ofMovingRows count: Int) -> Int64 {
     let needed = (count * bytesOfRow + bytesPerSecond - 1) / bytesPerSecond
     return Int64(Columns.steps.first { $0 >= needed } ?? Wall.span)
@@ -202,8 +202,8 @@ package struct WallFigures: Sendable {
   /// round trip plus 1.
   package var roundTrips: [Int] { frame.state.wall.roundTrips.last(Wall.span, before: end) }
 
-  /// Recent round trips in milliseconds. Before this dashboard has observed one, returns the round trips that the client has
-  /// stored.
+  /// Recent round trips in milliseconds. Before this dashboard has observed one, returns the round trips that the
+  /// client has stored.
   package var roundTripTimes: Histogram {
     let seen = frame.state.wall.recentTrips
     let kept = frame.state.network.roundTrips.map { Int(clamping: TimeText.wholeMilliseconds($0)) }
@@ -226,7 +226,7 @@ package struct WallFigures: Sendable {
     return Array((told.isEmpty ? Array(rows) : Array(told)).suffix(count))
   }
 
-  /// The maximum count of feed rows that are searched for the latest rows. If more rows than this arrive in a second, you could
-  /// not read them anyway.
+  /// The maximum count of feed rows that are searched for the latest rows. If more rows than this arrive in a second,
+  /// you could not read them anyway.
   private static let searched = 256
 }

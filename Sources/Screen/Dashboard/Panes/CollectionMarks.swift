@@ -4,8 +4,8 @@ import FirestoreClientState
 package import FirestoreModel
 package import TerminalCanvas
 
-/// The right end of a collection's row. It shows the document count, live or with its age, and a sign for how much of the
-/// collection is covered by listeners.
+/// The right end of a collection's row. It shows the document count, live or with its age, and a sign for how much of
+/// the collection is covered by listeners.
 package struct CollectionMarks {
   let frame: FrameState
   let path: ResourcePath
@@ -52,8 +52,8 @@ package struct CollectionMarks {
 
   // MARK: Listeners
 
-  /// The part of the collection that is covered by listeners, as text. If there are several listeners, returns their count.
-  /// Returns `nil` without listeners, or if one listener covers the whole collection.
+  /// The part of the collection that is covered by listeners, as text. If there are several listeners, returns their
+  /// count. Returns `nil` without listeners, or if one listener covers the whole collection.
   private func words(of listeners: [ListenerRecord]) -> String? {
     guard !listeners.isEmpty, !listeners.contains(where: { $0.scope == .all }) else { return nil }
     return listeners.count == 1 ? listeners[0].scope.words : "\(listeners.count) parts"
@@ -122,8 +122,8 @@ package struct CollectionMarks {
   }
 }
 
-/// The column headings above the tree, with a sign for the sort order. They belong to the collection that contains the selection.
-/// A click on a heading sorts by its column. Used by drawing and by the mouse.
+/// The column headings above the tree, with a sign for the sort order. They belong to the collection that contains the
+/// selection. A click on a heading sorts by its column. Used by drawing and by the mouse.
 package struct CollectionHeads {
   private struct Head {
     var key: RowOrder.Key
@@ -196,9 +196,9 @@ package struct CollectionHeads {
 }
 
 extension DashboardState {
-  /// The collection whose documents are on screen while its own row is not. This is the expanded collection that contains the
-  /// selection, otherwise the collection of the topmost row. Returns `nil` if its row is visible, or if a result replaces the
-  /// tree.
+  /// The collection whose documents are on screen while its own row is not. This is the expanded collection that
+  /// contains the selection, otherwise the collection of the topmost row. Returns `nil` if its row is visible, or if a
+  /// result replaces the tree.
   package func collectionOffScreen(_ layout: Layout) -> ResourcePath? {
     let rows = browser.rows
     guard browser.result == nil, !rows.isEmpty else { return nil }

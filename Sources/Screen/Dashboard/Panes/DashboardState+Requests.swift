@@ -41,8 +41,8 @@ extension DashboardState {
     overlay = .list(ListOverlay(content: .request(decision)))
   }
 
-  /// Handles `esc` in the list of requests: removes the filters. Without filters, selects and follows the newest request. If the
-  /// list already follows it, returns to the events.
+  /// Handles `esc` in the list of requests: removes the filters. Without filters, selects and follows the newest
+  /// request. If the list already follows it, returns to the events.
   mutating func leaveRequests() {
     if requests.isFiltered {
       requests.clearFilter()
@@ -98,7 +98,8 @@ extension DashboardState {
     showsRequests && past == nil && reasonAgainstRequests == nil && layout(size).panes[.feed] != nil
   }
 
-  /// The time of the next poll. The dashboard polls the server for requests, and the client for the page about its internals.
+  /// The time of the next poll. The dashboard polls the server for requests, and the client for the page about its
+  /// internals.
   var nextQuestion: Timestamp? {
     let inside: Timestamp? = if case .inside(let panel)? = overlay?.list?.content { panel.asksAgainAt } else { nil }
     return [inside, asksForRequests ? requests.asksAgainAt : nil].compactMap(\.self).min()

@@ -49,8 +49,8 @@ package struct Detail: Sendable {
   /// The index of the selected line at the start of the search.
   var searchStart = 0
   package internal(set) var cursor = Cursor<[String]>()
-  /// The lines of the fields. They are cached until the fields or their folding change, because a document can have very many
-  /// fields.
+  /// The lines of the fields. They are cached until the fields or their folding change, because a document can have
+  /// very many fields.
   private(set) var fieldLines: [DetailContent.Line]?
 
   init(_ key: DocumentKey) { self.key = key }
@@ -132,7 +132,8 @@ package struct DetailColumns {
   }
 }
 
-/// A field of the open document with its full text. The first line shows the start of the text, and lines below it show the rest.
+/// A field of the open document with its full text. The first line shows the start of the text, and lines below it show
+/// the rest.
 struct WrappedField {
   /// The maximum count of rows for one field, which limits the rows for a text of a megabyte.
   private static let mostRows = 200
@@ -169,8 +170,8 @@ struct WrappedField {
     lines = [line] + rows
   }
 
-  /// Splits a text. Returns the whole text if it fits in `width` columns. Otherwise returns the part that fits in `kept` columns,
-  /// and the rest.
+  /// Splits a text. Returns the whole text if it fits in `width` columns. Otherwise returns the part that fits in
+  /// `kept` columns, and the rest.
   private static func split(_ text: Substring, width: Int, kept: Int) -> (Substring, rest: Substring) {
     var (columns, end, cut) = (0, text.startIndex, text.startIndex)
     while end < text.endIndex {

@@ -79,8 +79,8 @@ package enum DetailContent {
     return base.id > history[index].id ? (history[index], base) : (base, history[index])
   }
 
-  /// The fields that differ between two versions. Returns `nil` if there is no older version and the newer one did not create the
-  /// document.
+  /// The fields that differ between two versions. Returns `nil` if there is no older version and the newer one did not
+  /// create the document.
   package static func changes(
     from older: VersionHistory.Version?, to newer: VersionHistory.Version
   ) -> [FieldChange]? {
@@ -139,8 +139,8 @@ package enum DetailContent {
     return lines + conflicts
   }
 
-  /// The values that this client's writes overwrote although the client had not seen them. They are listed by field, newest write
-  /// first.
+  /// The values that this client's writes overwrote although the client had not seen them. They are listed by field,
+  /// newest write first.
   private static func conflictLines(
     _ key: DocumentKey, _ state: DashboardState, where isWanted: (WriteConflict) -> Bool
   ) -> [Line] {

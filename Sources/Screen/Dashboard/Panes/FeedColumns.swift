@@ -4,8 +4,9 @@ package import FirestoreModel
 import FirestoreQuery
 import TerminalCanvas
 
-/// The columns of the feed. On narrow screens the following are omitted, in this order: hours, words for sources, the listener,
-/// all but the end of the document's path, the summary. The change sign, source letter and flags are always shown.
+/// The columns of the feed. On narrow screens the following are omitted, in this order: hours, words for sources, the
+/// listener, all but the end of the document's path, the summary. The change sign, source letter and flags are always
+/// shown.
 package struct FeedColumns {
   package var width: Int
   /// The columns before the time; the first is the gutter.
@@ -150,8 +151,9 @@ extension Value {
   }
 }
 
-/// The positions of the feed's rows on a slow terminal connection while the feed follows the newest row. A new row is drawn over
-/// the oldest row, so that all other rows stay in place. A sign marks the newest row. Used by drawing and by the mouse.
+/// The positions of the feed's rows on a slow terminal connection while the feed follows the newest row. A new row is
+/// drawn over the oldest row, so that all other rows stay in place. A sign marks the newest row. Used by drawing and by
+/// the mouse.
 package struct FeedRing {
   private let height: Int
   private let count: Int
@@ -176,7 +178,8 @@ package struct FeedRing {
 }
 
 extension DashboardState {
-  /// The count of feed rows since `passed` that the next frame cannot show, because a slow terminal connection skipped frames.
+  /// The count of feed rows since `passed` that the next frame cannot show, because a slow terminal connection skipped
+  /// frames.
   package func overwrittenRows(since passed: Int) -> Int {
     let height = listHeight(of: .feed, layout(size))
     guard FeedRing(self, height: height) != nil else { return 0 }

@@ -60,8 +60,8 @@ package struct Footer {
     return [.past, .replay].contains(command.context) || looking.contains(command.name)
   }
 
-  /// The columns reserved for the focused pane's keys. The keys of the whole screen follow, so they do not move when another pane
-  /// gets the focus.
+  /// The columns reserved for the focused pane's keys. The keys of the whole screen follow, so they do not move when
+  /// another pane gets the focus.
   private static let paneColumns = 22
 
   private static func hints(_ state: DashboardState, _ width: Int, room: Int) -> [Hint] {
@@ -226,8 +226,8 @@ package struct PaneHints {
 }
 
 extension DashboardState {
-  /// The area of the newest message, if any. The message is next to the footer's badges, or over a pane's title while you type in
-  /// the footer's row. Used by drawing and by the mouse.
+  /// The area of the newest message, if any. The message is next to the footer's badges, or over a pane's title while
+  /// you type in the footer's row. Used by drawing and by the mouse.
   package func toastArea(_ layout: Layout) -> Rect? {
     guard !toasts.isEmpty, let footer = layout.footer else { return nil }
     if overlay?.filterLine != nil {

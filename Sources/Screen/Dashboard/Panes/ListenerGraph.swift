@@ -5,9 +5,9 @@ import FirestoreClientState
 import FirestoreModel
 import TerminalCanvas
 
-/// A graph of the events in the last minute. On a wide screen, free rows of the tree show one graph for each listener, and pane 3
-/// shows one for all listeners together. A graph moves in steps of several seconds. On slow terminal connections no graph is
-/// shown.
+/// A graph of the events in the last minute. On a wide screen, free rows of the tree show one graph for each listener,
+/// and pane 3 shows one for all listeners together. A graph moves in steps of several seconds. On slow terminal
+/// connections no graph is shown.
 package struct ListenerGraph {
   package static let columns = 20
   /// The seconds per column.

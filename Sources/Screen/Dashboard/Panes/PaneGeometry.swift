@@ -4,8 +4,8 @@ import FirestoreClientState
 import FirestoreModel
 package import TerminalCanvas
 
-/// The parts of a pane from top to bottom: headings, the rows of its list, a line about the selected row, a row of keys. Used by
-/// drawing, by the mouse and by cursor movement.
+/// The parts of a pane from top to bottom: headings, the rows of its list, a line about the selected row, a row of
+/// keys. Used by drawing, by the mouse and by cursor movement.
 package struct PaneGeometry {
   package let content: Rect
   /// The row count of the headings.
@@ -50,8 +50,8 @@ extension DashboardState {
     }
   }
 
-  /// The count of heading rows above the tree or above the result that replaces it. The headings are the column names, and the
-  /// result's query if it does not fit in the frame.
+  /// The count of heading rows above the tree or above the result that replaces it. The headings are the column names,
+  /// and the result's query if it does not fit in the frame.
   private func treeHeads(_ layout: Layout) -> Int {
     guard layout.content(of: .collections).height >= 8 else { return 0 }
     return browser.result != nil && !ResultTitle.isInFrame(self, layout) ? 2 : 1
@@ -62,7 +62,8 @@ extension DashboardState {
     layout.layoutClass == .large && layout.content(of: pane).width >= 68
   }
 
-  /// The count of heading rows of a document: tabs, then a separator line or the path, then column headings, if they fit.
+  /// The count of heading rows of a document: tabs, then a separator line or the path, then column headings, if they
+  /// fit.
   private static func detailHeads(_ layoutClass: LayoutClass) -> Int {
     switch layoutClass {
     case .large: 3

@@ -8,8 +8,8 @@ import TerminalCanvas
 
 /// The traces of one write in all panes: its local change, the server's response, and the listeners that it fired.
 extension DashboardState {
-  /// The write that is highlighted in all panes. This is the selected write in the queue, or the write that caused the selected
-  /// row of a paused feed.
+  /// The write that is highlighted in all panes. This is the selected write in the queue, or the write that caused the
+  /// selected row of a paused feed.
   package var threadBatch: BatchID? {
     switch focus {
     case .writes: writes.selected?.batch

@@ -2,8 +2,8 @@
 import DashboardModel
 import FirestoreClientState
 
-/// A three-step guide for first-time users: switch the network off, write, switch it on again. It is one line that disappears
-/// automatically. A step is complete when its action has happened, whatever caused the action.
+/// A three-step guide for first-time users: switch the network off, write, switch it on again. It is one line that
+/// disappears automatically. A step is complete when its action has happened, whatever caused the action.
 package struct Coach: Hashable, Sendable {
   package enum Step: Int, Hashable, Sendable, CaseIterable { case unplug, write, plug }
 

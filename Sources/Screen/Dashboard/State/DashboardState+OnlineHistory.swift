@@ -25,8 +25,8 @@ extension DashboardState {
     return layout.layoutClass.isTiled && height >= 8 ? 3 : height >= 4 ? 1 : 0
   }
 
-  /// Whether the client has neither active targets nor pending writes. In this state it has no open stream that could detect
-  /// whether the backend is reachable.
+  /// Whether the client has neither active targets nor pending writes. In this state it has no open stream that could
+  /// detect whether the backend is reachable.
   package var isIdle: Bool {
     network.onlineState == .unknown && network.isNetworkEnabled
       && network.watch.state == .closed && network.write.state == .closed && network.activeTargets == 0

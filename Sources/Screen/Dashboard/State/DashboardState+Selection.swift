@@ -24,8 +24,8 @@ extension DashboardState {
 
   var contexts: [KeyContext] { overlay.map { [.overlay($0.kind), .always] } ?? screenContexts }
 
-  /// The query of the focused pane's selection: the selected collection with its filter, the selected row's listener, or the open
-  /// document.
+  /// The query of the focused pane's selection: the selected collection with its filter, the selected row's listener,
+  /// or the open document.
   var selectedQuery: Query? {
     switch focus {
     case .collections:
@@ -68,7 +68,8 @@ extension DashboardState {
   /// The selected row of the feed, if pane 4 shows the events.
   var selectedEvent: FeedRow? { showsRequests ? nil : feed.selected }
 
-  /// The known version of a document. It comes from the open document, from its last reported version, or from the browser.
+  /// The known version of a document. It comes from the open document, from its last reported version, or from the
+  /// browser.
   func document(_ key: DocumentKey) -> Document? {
     if let detail, detail.key == key, let local = detail.local { return local }
     return versions.newest(of: key)?.document ?? browser.document(key) ?? resultDocuments?[key]

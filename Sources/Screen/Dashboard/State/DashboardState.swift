@@ -6,7 +6,8 @@ package import FirestoreModel
 import FirestoreText
 package import TerminalCanvas
 
-/// The whole state of the screen. Only `update` changes it, and only `view` draws it. It has no clock and starts no tasks.
+/// The whole state of the screen. Only `update` changes it, and only `view` draws it. It has no clock and starts no
+/// tasks.
 ///
 /// A part with its own rules is a separate type with private state. The other fields are used by several parts.
 package struct DashboardState: Sendable {
@@ -111,8 +112,8 @@ package struct DashboardConfiguration: Sendable {
   package var themes: [Theme]
   package var theme: String
   package var isMouseOn: Bool
-  /// Whether selected rows are highlighted in their full width. This doubles the bytes sent when the selection moves, which is
-  /// too much for a slow terminal connection.
+  /// Whether selected rows are highlighted in their full width. This doubles the bytes sent when the selection moves,
+  /// which is too much for a slow terminal connection.
   package var highlightsRows: Bool
   /// Whether the guide for first-time users is shown.
   package var hasCoach: Bool
@@ -203,8 +204,8 @@ extension DashboardState {
     return "read-only: hearth was started with --readonly"
   }
 
-  /// Returns the effects that change no data. A message reports the dropped effects. Commands usually reject earlier, with the
-  /// same reason. This check catches the effects that a command let pass.
+  /// Returns the effects that change no data. A message reports the dropped effects. Commands usually reject earlier,
+  /// with the same reason. This check catches the effects that a command let pass.
   mutating func withoutWrites(_ effects: [Effect]) -> [Effect] {
     let allowed = effects.filter { !$0.isWrite }
     if allowed.count < effects.count { toast(.warning, readOnlyReason) }
@@ -228,8 +229,8 @@ extension Effect {
 
 /// The state of one frame. Everything that draws a part of the frame shares this object.
 ///
-/// A `DashboardState` has hundreds of fields. If each pane stored a `DashboardState`, it would copy all fields, and the copying
-/// would be most of the panes' machine code. A reference needs only a retain.
+/// A `DashboardState` has hundreds of fields. If each pane stored a `DashboardState`, it would copy all fields, and the
+/// copying would be most of the panes' machine code. A reference needs only a retain.
 package final class FrameState: Sendable {
   package let state: DashboardState
 

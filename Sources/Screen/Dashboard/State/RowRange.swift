@@ -103,8 +103,8 @@ extension DashboardState {
     }
   }
 
-  /// Asks for confirmation before all documents of the range are deleted. The user must type the document count. For production
-  /// data in a single collection, the user must type the collection's name instead.
+  /// Asks for confirmation before all documents of the range are deleted. The user must type the document count. For
+  /// production data in a single collection, the user must type the collection's name instead.
   mutating func askToDeleteRange() {
     let keys = rangeKeys
     guard !keys.isEmpty else {

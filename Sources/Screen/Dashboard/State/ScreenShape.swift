@@ -3,8 +3,8 @@ package import DashboardModel
 import FirestoreModel
 package import TerminalCanvas
 
-/// The screen without its contents. It has two parts: the terminal's properties, such as size, theme, mouse and connection, and
-/// the user's arrangement of the panes.
+/// The screen without its contents. It has two parts: the terminal's properties, such as size, theme, mouse and
+/// connection, and the user's arrangement of the panes.
 package struct ScreenShape: Sendable {
   // MARK: The terminal's half
 

@@ -4,7 +4,8 @@ import DashboardModel
 import FirestoreClientState
 package import FirestoreModel
 
-/// The actions of a dashboard, and states from which they can be replayed. The log is bounded and drops the oldest actions first.
+/// The actions of a dashboard, and states from which they can be replayed. The log is bounded and drops the oldest
+/// actions first.
 ///
 /// A position is a count of actions since the beginning. The state at a position is the result of these actions.
 package struct SessionLog: Sendable {
@@ -14,8 +15,8 @@ package struct SessionLog: Sendable {
     package var segmentActions: Int
     package var segments: Int
 
-    /// The usual limit: at most 4 MB, which is some minutes of a busy database. Two segments are stored, each with the state at
-    /// its beginning.
+    /// The usual limit: at most 4 MB, which is some minutes of a busy database. Two segments are stored, each with the
+    /// state at its beginning.
     package static let standard = Limit(segmentBytes: 2 << 20, segmentActions: 4096, segments: 2)
     /// No limit on the count of segments, for a log whose length is limited by other means.
     package static let none = Limit(segmentBytes: 3 << 20, segmentActions: 4096, segments: .max)
@@ -158,8 +159,8 @@ package struct SessionLog: Sendable {
     return nil
   }
 
-  /// The position after an event and after the client's reports that follow it within a second, such as the documents of a
-  /// window.
+  /// The position after an event and after the client's reports that follow it within a second, such as the documents
+  /// of a window.
   private func together(with step: Int) -> Int {
     guard let first = self[step] else { return step }
     var position = step + 1
@@ -214,8 +215,8 @@ extension Action {
     }
   }
 
-  /// The approximate memory that the action uses in the log. Most documents in a window were listed before, so they share their
-  /// storage and count little.
+  /// The approximate memory that the action uses in the log. Most documents in a window were listed before, so they
+  /// share their storage and count little.
   package var cost: Int {
     if case .host(.notice(_, let text), _) = self { return 320 + text.utf8.count }
     if case .host = self { return 1024 }

@@ -57,8 +57,8 @@ extension DashboardState {
   /// The path that `evict` uses by default.
   var evictedPath: ResourcePath? { selectedKey?.path ?? selectedCollection }
 
-  /// Evicts documents from the cache. While offline, asks for confirmation first, because evicted documents could not be loaded
-  /// again.
+  /// Evicts documents from the cache. While offline, asks for confirmation first, because evicted documents could not
+  /// be loaded again.
   /// - Parameter age: evicts only documents that the server has not confirmed for this long.
   mutating func evict(_ scope: EvictionScope, olderThan age: Duration? = nil) -> [Effect] {
     let effect = Effect.client(.evict(scope, olderThan: age))
@@ -109,8 +109,8 @@ extension DashboardState {
     return takeDueLifetimes()
   }
 
-  /// Evicts documents whose lifetime in the cache has ended. Does nothing while offline, because the documents could not be
-  /// loaded again. Does nothing with another program's client, because that program manages its cache.
+  /// Evicts documents whose lifetime in the cache has ended. Does nothing while offline, because the documents could
+  /// not be loaded again. Does nothing with another program's client, because that program manages its cache.
   mutating func takeDueLifetimes() -> [Effect] {
     guard !network.isOffline, configuration.attached == nil, storage.takeDueLifetimes(at: now) else { return [] }
     return [.client(.applyLifetimes)]

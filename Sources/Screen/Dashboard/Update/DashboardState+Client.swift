@@ -237,8 +237,8 @@ extension DashboardState {
     }
   }
 
-  /// The pending writes of a scenario, with the times when the screen first showed them. The writes' own times are not used,
-  /// because the scenario's clock stops while the scenario waits between two steps.
+  /// The pending writes of a scenario, with the times when the screen first showed them. The writes' own times are not
+  /// used, because the scenario's clock stops while the scenario waits between two steps.
   private func onScreenClock(_ waiting: [PendingWrite]) -> [PendingWrite] {
     let known = Dictionary(
       writes.live.map { ($0.batch, $0.write.localWriteTime) }, uniquingKeysWith: { first, _ in first })
@@ -252,8 +252,8 @@ extension DashboardState {
   /// A queued write that is at most this many seconds old counts as made in this session.
   private static let justMade: Int64 = 5
 
-  /// - Parameter told: the documents that the client reports for a batch, if the server acknowledged the batch before it was
-  ///   listed.
+  /// - Parameter told: the documents that the client reports for a batch, if the server acknowledged the batch before
+  ///   it was listed.
   private mutating func acknowledge(_ batch: BatchID, after time: Duration?, of told: WrittenDocuments?) {
     let row = writes.row(batch)
     noteEarlyRow()
@@ -285,8 +285,8 @@ extension DashboardState {
   /// The maximum count of documents in a batch that each get a feed row for the acknowledgement.
   private static let mostAcknowledged = 20
 
-  /// Adds a feed row for an acknowledgement that no listener will report. This happens if the document does not exist or no
-  /// listener covers it.
+  /// Adds a feed row for an acknowledgement that no listener will report. This happens if the document does not exist
+  /// or no listener covers it.
   private mutating func note(_ answer: WriteAnswer, to document: WrittenDocument) {
     let echoes = feed.echoes(of: answer.batch, in: document.key)
     var row = FeedRow(time: now, kind: document.effect.feedKind, key: document.key, summary: answer.text)

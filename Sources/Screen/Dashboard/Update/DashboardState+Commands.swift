@@ -152,8 +152,8 @@ extension DashboardState {
     show(Detail.Tab(rawValue: (tab.rawValue + step + count) % count) ?? .data)
   }
 
-  /// Shows a message about the user's connections. A dashboard cannot switch to another database, because its listeners, queue
-  /// and history belong to the current one.
+  /// Shows a message about the user's connections. A dashboard cannot switch to another database, because its
+  /// listeners, queue and history belong to the current one.
   mutating func tellConnections() {
     let names = configuration.connections
     toast(.info, "hearth --connection NAME opens another: \(names.joined(separator: ", ")).")
@@ -215,8 +215,8 @@ extension DashboardState {
 }
 
 extension DashboardState {
-  /// Focuses the pane in the direction of a key. `w` and `ctrl-w` focus the next pane. If one pane fills the screen, the panes
-  /// are treated as a row.
+  /// Focuses the pane in the direction of a key. `w` and `ctrl-w` focus the next pane. If one pane fills the screen,
+  /// the panes are treated as a row.
   mutating func goToPane(_ key: Key) {
     let direction: Layout.Direction
     switch key {

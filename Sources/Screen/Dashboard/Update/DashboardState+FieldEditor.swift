@@ -126,8 +126,8 @@ extension DashboardState {
     overlay?.fieldEditor?.take(FieldKind.allCases[cursor.index], now: now)
   }
 
-  /// Handles the arrow keys while you type a value. They move between the lines of a multi-line text, otherwise between the
-  /// types.
+  /// Handles the arrow keys while you type a value. They move between the lines of a multi-line text, otherwise between
+  /// the types.
   mutating func moveInValue(by step: Int) {
     guard var field = overlay?.field, field.hasLines else { return cycleType(by: step) }
     field.moveLine(by: step)
@@ -230,12 +230,13 @@ extension DashboardState {
   }
 }
 
-/// Leaving the field editor: back to its previous mode, to the user's text editor, or by sending the edits to the client.
+/// Leaving the field editor: back to its previous mode, to the user's text editor, or by sending the edits to the
+/// client.
 extension DashboardState {
   // MARK: Leaving
 
-  /// Handles `esc`: returns to the editor's previous mode, or closes the editor if it is in its first mode. Asks first if edits
-  /// would be lost.
+  /// Handles `esc`: returns to the editor's previous mode, or closes the editor if it is in its first mode. Asks first
+  /// if edits would be lost.
   mutating func leaveFieldEditor() -> [Effect] {
     guard var editor = overlay?.fieldEditor else { return [] }
     if editor.stepBack() {

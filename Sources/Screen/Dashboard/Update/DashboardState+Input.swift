@@ -82,7 +82,8 @@ extension DashboardState {
     return []
   }
 
-  /// Handles a letter in an overlay without a text field. The letter selects a row, or has the same effect as another key.
+  /// Handles a letter in an overlay without a text field. The letter selects a row, or has the same effect as another
+  /// key.
   private mutating func choose(_ letter: Character) -> [Effect] {
     if let list = overlay?.list, list.letters.contains(letter) { return choose(letter, in: list) }
     if let editor = overlay?.fieldEditor { return choose(letter, in: editor) }
@@ -230,7 +231,8 @@ extension DashboardState {
     return isDouble ? run(Key(.enter)) : []
   }
 
-  /// Whether a column of the feed belongs to the listener's name. A second click on the name shows the listener's result.
+  /// Whether a column of the feed belongs to the listener's name. A second click on the name shows the listener's
+  /// result.
   private func isListenerName(at column: Int, _ layout: Layout) -> Bool {
     let columns = FeedColumns(self, layout.layoutClass, width: layout.content(of: .feed).width)
     let start = columns.lead + columns.time + columns.gap

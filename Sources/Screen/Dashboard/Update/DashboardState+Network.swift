@@ -41,7 +41,8 @@ extension DashboardState {
 }
 
 extension DashboardState {
-  /// Records the end of an outage. The summary of the outage is updated until all pending writes are acknowledged or rejected.
+  /// Records the end of an outage. The summary of the outage is updated until all pending writes are acknowledged or
+  /// rejected.
   mutating func endOutage(_ outage: OnlineHistory.Outage) {
     let live = listeners.filter { $0.failure == nil && $0.count != nil }
     let behind = Set(live.filter(\.isFromCache).map(\.tag))
@@ -87,8 +88,8 @@ extension DashboardState {
       first: first, last: reconnection.row, name: "reconnection \(clock(of: reconnection))")
   }
 
-  /// Dismisses the reconnection's summary when a key is pressed. If the key is `enter` in the feed, the feed then shows only the
-  /// rows of that reconnection.
+  /// Dismisses the reconnection's summary when a key is pressed. If the key is `enter` in the feed, the feed then shows
+  /// only the rows of that reconnection.
   /// - Returns: whether the key was `enter` in the feed.
   mutating func answerCard(_ key: Key) -> Bool {
     guard let card = outages.card else { return false }

@@ -108,8 +108,8 @@ extension Transfers {
 
 /// Bundles that contain the selection.
 extension DashboardState {
-  /// The contents of a bundle of the selection: the selected range, document, collection with its filter, or the result of a
-  /// listener or a query. `nil` without a selection.
+  /// The contents of a bundle of the selection: the selected range, document, collection with its filter, or the result
+  /// of a listener or a query. `nil` without a selection.
   var bundledContents: BundleContents? {
     if focus == .collections {
       let keys = rangeKeys
@@ -135,8 +135,8 @@ extension DashboardState {
     return contents(of: listener.query, named: listener.name)
   }
 
-  /// - Parameter name: the named query under which a client finds the result. If `nil`, the name of the listener or of the
-  ///   collection is used.
+  /// - Parameter name: the named query under which a client finds the result. If `nil`, the name of the listener or of
+  ///   the collection is used.
   private func contents(of query: Query, named name: String? = nil) -> BundleContents {
     if let key = DocumentKey(query.path), query.collectionGroup == nil { return .documents([key]) }
     let listener = listeners.first { $0.query == query }

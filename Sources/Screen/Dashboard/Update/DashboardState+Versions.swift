@@ -21,8 +21,8 @@ extension DashboardState {
     }
   }
 
-  /// Stores the new versions if a snapshot has too many changes for separate feed rows. Only documents that already have a stored
-  /// version get a new one.
+  /// Stores the new versions if a snapshot has too many changes for separate feed rows. Only documents that already
+  /// have a stored version get a new one.
   mutating func noteKnown(_ changes: [ListenerSnapshot.Change], of query: Query) {
     for change in changes where versions.contains(change.document.key) { note(change.after, in: query) }
   }
@@ -63,8 +63,8 @@ extension DashboardState {
     return effects
   }
 
-  /// The version of the open document that is shown. In the history, this is the version of the selected line. Otherwise this is
-  /// the version in the Diff tab.
+  /// The version of the open document that is shown. In the history, this is the version of the selected line.
+  /// Otherwise this is the version in the Diff tab.
   private var shownVersion: VersionHistory.Version? {
     guard let detail else { return nil }
     if detail.tab == .history, case .version(let version)? = selectedLine?.content { return version }

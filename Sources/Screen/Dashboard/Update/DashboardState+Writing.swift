@@ -146,7 +146,8 @@ extension DashboardState {
 }
 
 extension DashboardState {
-  /// Resends the selected rejected writes. If none is selected, the client retries pending writes immediately instead of waiting.
+  /// Resends the selected rejected writes. If none is selected, the client retries pending writes immediately instead
+  /// of waiting.
   mutating func sendNow() -> [Effect] {
     let rejected = writes.chosen.filter(\.isRejected).map(\.batch)
     guard !rejected.isEmpty else { return [.client(.retryNow)] }

@@ -5,19 +5,20 @@ import FirestoreQuery
 
 /// Updates the tree after changes of documents: the marks of changed rows, and the statistics of the fields.
 extension Browser {
-  /// The time when the tint of a change fades. This is after at most 3 s and at a full second, so that the clock and the fading
-  /// need only one frame.
+  /// The time when the tint of a change fades. This is after at most 3 s and at a full second, so that the clock and
+  /// the fading need only one frame.
   private static func fading(from now: Timestamp) -> Timestamp { Timestamp(seconds: now.seconds &+ 3) }
 
-  /// Adds the documents of a newly shown part of the collection to the statistics. These documents determine the columns.
+  /// Adds the documents of a newly shown part of the collection to the statistics. These documents determine the
+  /// columns.
   mutating func noteContents(_ documents: [Document], in path: ResourcePath) {
     for document in documents { statistics[path, default: FieldStatistics()].note(document) }
     columns[path, default: TreeColumns()].decide(for: documents, statistics[path] ?? FieldStatistics())
   }
 
   /// Marks the shown documents that have changed.
-  /// - Parameter edge: the request of the window, if the window was full. A document that enters such a window at its edge is not
-  ///   marked as new.
+  /// - Parameter edge: the request of the window, if the window was full. A document that enters such a window at its
+  ///   edge is not marked as new.
   package mutating func mark(
     changesFrom window: CollectionWindow, to new: [Document], cutAt edge: CollectionWindow.Request?, at now: Timestamp
   ) {

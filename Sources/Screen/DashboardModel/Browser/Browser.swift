@@ -144,8 +144,8 @@ package struct Browser: Sendable {
     }
   }
 
-  /// The nonexistent documents in the key range of a window. Empty if the window has a filter, because only existing documents
-  /// match a filter.
+  /// The nonexistent documents in the key range of a window. Empty if the window has a filter, because only existing
+  /// documents match a filter.
   private func missing(in window: CollectionWindow) -> [DocumentKey] {
     guard window.filter == nil, window.preview == nil, window.shown != nil, let missing = missing[window.path] else {
       return []

@@ -32,8 +32,8 @@ package struct BrowserFilter: Hashable, Sendable {
     if filters.isEmpty, prefix.isEmpty { askForRange() }
   }
 
-  /// Adds the conditions on one field to the query as a range. The field is the first one with a range condition. Ranges on more
-  /// fields would need an index that Cloud Firestore does not create automatically.
+  /// Adds the conditions on one field to the query as a range. The field is the first one with a range condition.
+  /// Ranges on more fields would need an index that Cloud Firestore does not create automatically.
   private mutating func askForRange() {
     for term in rest where !term.isExcluded {
       guard case .field(let condition) = term.condition, condition.op.isInequality, condition.value.hasRange,

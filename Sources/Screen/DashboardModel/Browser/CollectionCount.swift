@@ -2,8 +2,8 @@
 import ClientPort
 package import FirestoreModel
 
-/// A collection's document count. This is the server's count with the time when it was last correct, or the cache's count while
-/// the server is unreachable.
+/// A collection's document count. This is the server's count with the time when it was last correct, or the cache's
+/// count while the server is unreachable.
 package struct CollectionCount: Hashable, Sendable {
   package struct Known: Hashable, Sendable {
     package let number: Int
@@ -41,8 +41,8 @@ package struct CollectionCount: Hashable, Sendable {
   }
 }
 
-/// The age of a document count as text. The steps are 10 seconds, minutes and hours, so that an idle screen rarely changes. Ages
-/// are rounded down.
+/// The age of a document count as text. The steps are 10 seconds, minutes and hours, so that an idle screen rarely
+/// changes. Ages are rounded down.
 package enum CountAge {
   /// The age as text: `<0:10`, `0:40`, `12:00`, `3 h`, `2 d`.
   package static func text(of time: Timestamp, at now: Timestamp) -> String {
@@ -71,8 +71,8 @@ package enum CountAge {
   }
 }
 
-/// Requests to repeat after commits. Each request is sent immediately, and later at most ten times a second, even if there are
-/// more commits.
+/// Requests to repeat after commits. Each request is sent immediately, and later at most ten times a second, even if
+/// there are more commits.
 package struct Renewals: Sendable {
   package enum Question: Hashable, Sendable {
     case count(ResourcePath)

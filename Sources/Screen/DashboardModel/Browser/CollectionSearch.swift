@@ -4,7 +4,8 @@ package import FirestoreModel
 package import FirestoreQuery
 import FirestoreText
 
-/// The progress and the results of a search through a whole collection. Filters that a query cannot express need such a search.
+/// The progress and the results of a search through a whole collection. Filters that a query cannot express need such a
+/// search.
 package struct CollectionSearch: Sendable {
   /// The maximum count of stored matches. Further matches are only counted.
   package static let mostKept = 2000

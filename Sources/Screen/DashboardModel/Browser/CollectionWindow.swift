@@ -4,9 +4,9 @@ import FirestoreClientState
 package import FirestoreModel
 package import FirestoreQuery
 
-/// The loaded part of a collection: about two screens of documents, sorted by name or by a field. Moving past its edge opens
-/// another window, so a large collection costs no more than a small one. The client sorts small collections in any order. During
-/// a search, the window contains the matches.
+/// The loaded part of a collection: about two screens of documents, sorted by name or by a field. Moving past its edge
+/// opens another window, so a large collection costs no more than a small one. The client sorts small collections in
+/// any order. During a search, the window contains the matches.
 package struct CollectionWindow: Sendable {
   /// The position of a window in its collection.
   package enum Place: Hashable, Sendable {
@@ -74,7 +74,8 @@ package struct CollectionWindow: Sendable {
   /// Whether the loaded documents were requested with a filter other than the current one.
   package var isOfAnotherFilter: Bool { shown.map { $0.filter != filter } ?? false }
 
-  /// The order in which the documents are shown. If the filter has a range, the documents are sorted by the field of the range.
+  /// The order in which the documents are shown. If the filter has a range, the documents are sorted by the field of
+  /// the range.
   package var shownOrder: RowOrder {
     guard let range = filter?.range else { return filter?.prefix.isEmpty == false && order.isField ? .id : order }
     return order.key == .field(range) ? order : RowOrder(.field(range))
@@ -99,7 +100,8 @@ package struct CollectionWindow: Sendable {
   /// Whether the collection has more documents than the client can sort.
   package var isOutgrown: Bool { isSortedHere && shownOrder.isField && (hasBefore || hasAfter) }
 
-  /// The document at which a window starts or ends. A query that sorts by a field needs the value of the field in this document.
+  /// The document at which a window starts or ends. A query that sorts by a field needs the value of the field in this
+  /// document.
   func anchor(of place: Place) -> Document? {
     switch place {
     case .start, .end: nil
@@ -166,7 +168,8 @@ package struct CollectionWindow: Sendable {
     func bound(_ id: String) -> Bound {
       Bound(values: [.reference(database, DocumentKey(unchecked: path.appending(id)))], isInclusive: true)
     }
-    /// The query bound at a document. If the query sorts by a field, the bound contains the document's value of that field.
+    /// The query bound at a document. If the query sorts by a field, the bound contains the document's value of that
+    /// field.
     func bound(at key: DocumentKey) -> Bound? {
       guard case .field(let path) = order.key else { return bound(key.documentID) }
       guard let value = anchor?.data?[path] else { return nil }
@@ -192,8 +195,8 @@ package struct CollectionWindow: Sendable {
 }
 
 extension Browser {
-  /// The largest collection that is counted from the cache. Counting reads all documents, so larger collections are counted only
-  /// by the server.
+  /// The largest collection that is counted from the cache. Counting reads all documents, so larger collections are
+  /// counted only by the server.
   static let largestCountedOffline = 10_000
 
   /// Schedules a recount after documents were added or removed, at most once a second.
@@ -236,8 +239,8 @@ package struct RowOrder: Hashable, Sendable {
     (self.key, self.isDescending) = (key, isDescending)
   }
 
-  /// The largest collection that the client reads completely and sorts. A larger collection is sorted by the query. If a query
-  /// cannot sort it, only this many documents are loaded.
+  /// The largest collection that the client reads completely and sorts. A larger collection is sorted by the query. If
+  /// a query cannot sort it, only this many documents are loaded.
   package static let mostSortedHere = 1000
 
   /// Whether the order is by a field. A query in such an order omits documents that do not have the field.
@@ -299,8 +302,8 @@ extension DocumentKey {
   }
 }
 
-/// A search for a row that is far from the loaded window of its collection. It first locates the document at which a window
-/// around the row starts.
+/// A search for a row that is far from the loaded window of its collection. It first locates the document at which a
+/// window around the row starts.
 package struct RowSearch: Sendable {
   package var tag: WindowTag
   package var path: ResourcePath

@@ -2,8 +2,8 @@
 package import FirestoreModel
 import FirestoreQuery
 
-/// The field statistics of one collection: counts of documents, values and changes. Their size is bounded even for large
-/// collections.
+/// The field statistics of one collection: counts of documents, values and changes. Their size is bounded even for
+/// large collections.
 package struct FieldStatistics: Sendable {
   package struct Field: Sendable {
     /// The count of sampled documents with the field.
@@ -93,8 +93,8 @@ extension FieldStatistics.Field {
     }
   }
 
-  /// The score of the field as a column. An informative field has a high score. A field with a constant value has a score near
-  /// zero.
+  /// The score of the field as a column. An informative field has a high score. A field with a constant value has a
+  /// score near zero.
   fileprivate func interest(among count: Int) -> Double {
     guard count > 0 || changes > 0 else { return 0 }
     let base = interestOfKind
@@ -115,8 +115,8 @@ extension FieldStatistics {
     }.map(\.name)
   }
 
-  /// The fields that have changed, most informative first. Times, arrays and maps are omitted, because they usually change
-  /// together with other fields.
+  /// The fields that have changed, most informative first. Times, arrays and maps are omitted, because they usually
+  /// change together with other fields.
   var changing: [String] {
     guard fields.values.contains(where: { $0.changes > 0 }) else { return [] }
     return byInterest.filter { name in
@@ -125,15 +125,15 @@ extension FieldStatistics {
     }
   }
 
-  /// The field that the user probably wants to edit. This is the field that changes most, except times. If no field has changed,
-  /// this is the first field with a few recurring texts, such as a status.
+  /// The field that the user probably wants to edit. This is the field that changes most, except times. If no field has
+  /// changed, this is the first field with a few recurring texts, such as a status.
   package var likelyEdited: String? {
     changing.max { (fields[$0]?.changes ?? 0, $1) < (fields[$1]?.changes ?? 0, $0) }
       ?? byInterest.first { fields[$0]?.isEnumeration == true }
   }
 
-  /// The fields of `byInterest` that are useful as columns. Constant and rare fields are omitted. Arrays and maps are omitted
-  /// unless there are no other fields.
+  /// The fields of `byInterest` that are useful as columns. Constant and rare fields are omitted. Arrays and maps are
+  /// omitted unless there are no other fields.
   var worthColumns: [String] {
     let all = byInterest
     let telling = all.filter { name in
@@ -236,7 +236,8 @@ package struct CollectionSummary: Sendable {
     return .examples(Array(all.prefix(mostValues)))
   }
 
-  /// The values with their document counts, most frequent first. Equally frequent values are in order of their first occurrence.
+  /// The values with their document counts, most frequent first. Equally frequent values are in order of their first
+  /// occurrence.
   private static func counts(of all: [Value]) -> [Count] {
     var places: [String: Int] = [:]
     var counts: [Count] = []

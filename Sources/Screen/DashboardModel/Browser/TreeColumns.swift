@@ -2,8 +2,8 @@
 package import FirestoreModel
 import TerminalCanvas
 
-/// The columns of a collection's documents, and their widths. Columns keep their order during the session. New fields are
-/// appended if there is space. Longer values widen a column only if all other columns remain on screen.
+/// The columns of a collection's documents, and their widths. Columns keep their order during the session. New fields
+/// are appended if there is space. Longer values widen a column only if all other columns remain on screen.
 package struct TreeColumns: Sendable {
   package struct Column: Hashable, Sendable {
     package var name: String
@@ -29,8 +29,8 @@ package struct TreeColumns: Sendable {
 
   /// The columns in display order.
   package private(set) var columns: [Column] = []
-  /// The less informative fields: fields with constant or rare values, arrays and maps. On wide screens they use the space that
-  /// `columns` leave free.
+  /// The less informative fields: fields with constant or rare values, arrays and maps. On wide screens they use the
+  /// space that `columns` leave free.
   private var others: [Column] = []
   /// The width of the widest id, limited to a maximum. It is at least the width of the heading `id▲`.
   package private(set) var idWidth = 3
@@ -45,8 +45,8 @@ package struct TreeColumns: Sendable {
   /// The color number of each value, for fields with few values.
   private var hues: [String: [String: Int]] = [:]
 
-  /// Chooses the columns if the documents are from another part of the collection, or if there are many more documents than
-  /// before. Existing columns do not move.
+  /// Chooses the columns if the documents are from another part of the collection, or if there are many more documents
+  /// than before. Existing columns do not move.
   package mutating func decide(for documents: [Document], _ statistics: FieldStatistics) {
     guard !documents.isEmpty else { return }
     // The first documents with enough information fix the widths.
@@ -110,7 +110,8 @@ package struct TreeColumns: Sendable {
     return Column(name: name, width: 0, isText: isText, isNumber: isNumber, reserve: reserve)
   }
 
-  /// Arranges the fields that are not columns. Those that were already arranged keep their order, and new fields are appended.
+  /// Arranges the fields that are not columns. Those that were already arranged keep their order, and new fields are
+  /// appended.
   private mutating func arrangeOthers(_ statistics: FieldStatistics) {
     let shown = Set(columns.map(\.name))
     let known = picked == nil ? others.map(\.name) : []
@@ -198,8 +199,8 @@ extension TreeColumns {
 
   private static let shortestText = 10
 
-  /// Widens columns so that their names and the sign of the sort order fit. The space is taken from the rest of the row, or from
-  /// text columns that are wider than needed for reading.
+  /// Widens columns so that their names and the sign of the sort order fit. The space is taken from the rest of the
+  /// row, or from text columns that are wider than needed for reading.
   private static func uncover(_ shown: inout [Column], _ left: inout Int) {
     for index in shown.indices where !shown[index].isText {
       var lacking = min(widest, SafeText.columns(of: shown[index].name) + 1) - shown[index].width

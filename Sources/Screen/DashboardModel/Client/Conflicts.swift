@@ -3,8 +3,8 @@ package import ClientPort
 import FirestoreClientState
 package import FirestoreModel
 
-/// A conflict in the user's text editor or the field editor: other clients changed fields while they were edited. It contains the
-/// writes that could resolve it.
+/// A conflict in the user's text editor or the field editor: other clients changed fields while they were edited. It
+/// contains the writes that could resolve it.
 package struct EditConflict: Equatable, Sendable {
   /// The way to resume the edit.
   package enum Again: Equatable, Sendable {

@@ -4,8 +4,8 @@ package import FirestoreClientState
 package import FirestoreModel
 import FirestoreText
 
-/// A question whether to overwrite other changes. The action waits until the user has answered. It has a table of the fields and
-/// the possible answers.
+/// A question whether to overwrite other changes. The action waits until the user has answered. It has a table of the
+/// fields and the possible answers.
 package struct Decision: Sendable {
   /// A row of the table. Fields that both sides changed have a mark as prefix.
   package struct Row: Sendable {
@@ -103,8 +103,8 @@ extension Decision {
     leaving = dropped
   }
 
-  /// The question before the user undoes a write that replaced values which its author had not seen. Undo can restore those
-  /// values, or the values that the author had seen.
+  /// The question before the user undoes a write that replaced values which its author had not seen. Undo can restore
+  /// those values, or the values that the author had seen.
   private init(restoring conflict: UndoConflict) {
     func put(_ restored: UndoConflict.Restored) -> MenuItem.Choice {
       var allowed = conflict
@@ -196,7 +196,8 @@ extension Decision {
   private static func text(_ value: Value?) -> String { value.map(ValueText.short) ?? "nothing" }
 }
 
-/// Information that is shown in the same dialog but asks no question: the effect of a write, or the result of an outage.
+/// Information that is shown in the same dialog but asks no question: the effect of a write, or the result of an
+/// outage.
 extension Decision {
   /// The effect of a batch, field by field, and its progress.
   /// - Parameter now: returns the current version of a document.

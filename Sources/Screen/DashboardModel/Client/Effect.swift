@@ -4,8 +4,8 @@ import FirestoreClientState
 package import FirestoreModel
 import FirestoreQuery
 
-/// A side effect that the dashboard requests. `update` returns effects, and the program performs each kind of effect in one
-/// place.
+/// A side effect that the dashboard requests. `update` returns effects, and the program performs each kind of effect in
+/// one place.
 package enum Effect: Equatable, Sendable {
   case client(ClientRequest)
   case terminal(TerminalEffect)

@@ -58,8 +58,8 @@ package struct Toast: Hashable, Sendable {
     self.shownAt = shownAt
   }
 
-  /// The time when the message disappears: after 2 s, or after 4 s for errors and warnings. That is long enough to read a line,
-  /// according to users of lazygit.
+  /// The time when the message disappears: after 2 s, or after 4 s for errors and warnings. That is long enough to read
+  /// a line, according to users of lazygit.
   package var expiry: Timestamp { shownAt.advanced(seconds: kind == .info ? 2 : 4) }
 }
 

@@ -3,7 +3,8 @@ package import FirestoreClientState
 package import FirestoreModel
 package import FirestoreQuery
 
-/// The state of data and cache on disk: pins, indexes, imports, exports, and the other processes that have the files open.
+/// The state of data and cache on disk: pins, indexes, imports, exports, and the other processes that have the files
+/// open.
 package struct StorageState: Sendable {
   package private(set) var notice: StorageNotice?
   package var indexes = CacheIndexes()

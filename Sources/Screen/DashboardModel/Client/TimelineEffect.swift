@@ -29,8 +29,8 @@ package enum RecordingEffect: Equatable, Sendable {
 /// A position in the session, as typed in commands.
 package enum TimelinePlace: Equatable, Sendable {
   case start, end
-  /// A time of day in milliseconds since midnight in the session's time zone. This is the last millisecond that the typed time
-  /// includes.
+  /// A time of day in milliseconds since midnight in the session's time zone. This is the last millisecond that the
+  /// typed time includes.
   case timeOfDay(milliseconds: Int)
   /// A count of seconds before the time that is shown.
   case ago(seconds: Int)

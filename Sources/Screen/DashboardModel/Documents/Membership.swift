@@ -2,8 +2,8 @@
 package import FirestoreModel
 import FirestoreQuery
 
-/// The reasons why a document is or is not in a listener's result: each condition with the document's value. They are derived
-/// only from the document and from the listener's snapshots.
+/// The reasons why a document is or is not in a listener's result: each condition with the document's value. They are
+/// derived only from the document and from the listener's snapshots.
 package struct Membership {
   package struct Reason: Hashable {
     /// Whether the document satisfies the condition; `nil` if unknown.

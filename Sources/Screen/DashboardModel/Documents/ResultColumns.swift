@@ -4,7 +4,8 @@ package import FirestoreQuery
 import TerminalCanvas
 
 /// The columns of a result: the fields in its `orderBy` clauses and conditions, then fields that change, then the most
-/// informative fields. The columns are chosen again only if another field begins to change. Longer values are truncated.
+/// informative fields. The columns are chosen again only if another field begins to change. Longer values are
+/// truncated.
 package struct ResultColumns: Sendable {
   package struct Column: Hashable, Sendable {
     package var path: FieldPath

@@ -4,8 +4,8 @@ package import FirestoreModel
 package import FirestoreQuery
 package import TerminalCanvas
 
-/// The result of a listener or of a one-time query, shown instead of the tree. Contains its cursor and its recent additions,
-/// changes and removals. The documents are in the listener's `CachedResult` or in the response to the query.
+/// The result of a listener or of a one-time query, shown instead of the tree. Contains its cursor and its recent
+/// additions, changes and removals. The documents are in the listener's `CachedResult` or in the response to the query.
 package struct ResultView: Sendable {
   package enum Source: Hashable, Sendable {
     case listener(ListenerTag)
@@ -85,8 +85,8 @@ package struct ResultView: Sendable {
     columns.decide(for: documents, statistics)
   }
 
-  /// The maximum count of changes per snapshot that are marked. A snapshot with more changes is not marked, because the listener
-  /// is catching up.
+  /// The maximum count of changes per snapshot that are marked. A snapshot with more changes is not marked, because the
+  /// listener is catching up.
   private static let mostMarked = 200
 
   /// Marks the changes of a snapshot.
@@ -171,7 +171,8 @@ package struct ResultKeys: RandomAccessCollection {
 
 /// The documents of a listener's result in the order of its query, as built from the listener's snapshots.
 package struct CachedResult: Sendable {
-  /// The maximum count of documents that are stored here. The client caches larger results too, but without their order.
+  /// The maximum count of documents that are stored here. The client caches larger results too, but without their
+  /// order.
   package static let most = 100_000
 
   package private(set) var documents: DocumentSet
@@ -196,8 +197,8 @@ package struct CachedResult: Sendable {
   /// The document counts by value of the most informative field; `nil` unless the complete result is stored.
   package var mix: ValueMix.Shown? { isWhole ? counted?.shown : nil }
 
-  /// - Parameter isTold: whether the snapshot directly follows the previous one, and the first snapshot contained the whole
-  ///   result.
+  /// - Parameter isTold: whether the snapshot directly follows the previous one, and the first snapshot contained the
+  ///   whole result.
   package mutating func apply(_ snapshot: ListenerSnapshot, isTold: Bool) {
     count = snapshot.count
     if !isTold || snapshot.omitted != nil { self.isTold = false }

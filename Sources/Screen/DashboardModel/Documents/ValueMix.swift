@@ -79,7 +79,8 @@ package struct ValueMix: Sendable {
     if chosen == name { chosen = nil }
   }
 
-  /// Chooses the field to show. The field remains chosen while it has few values and no other field changes much more often.
+  /// Chooses the field to show. The field remains chosen while it has few values and no other field changes much more
+  /// often.
   package mutating func choose() {
     let able = fields.filter { isAble($0.value) }
     if let chosen, let present = able[chosen], !able.contains(where: { $0.value.changes > 2 * present.changes + 2 }) {

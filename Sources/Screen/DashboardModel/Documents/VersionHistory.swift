@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// The versions of documents in this session, as reported by a listener, the browser or the open document. Count and bytes are
-/// bounded. The oldest versions are dropped first.
+/// The versions of documents in this session, as reported by a listener, the browser or the open document. Count and
+/// bytes are bounded. The oldest versions are dropped first.
 package struct VersionHistory: Sendable {
   /// A version, and how it came about.
   package struct Version: Sendable {

@@ -81,10 +81,11 @@ extension Canvas {
 }
 
 /// Shortens paths for narrow columns. The end of a path identifies a document, so the middle is removed first, then the
-/// beginning. A single long id is shortened in the middle: its beginning determines the sort position, so some of it remains.
+/// beginning. A single long id is shortened in the middle: its beginning determines the sort position, so some of it
+/// remains.
 package enum PathText {
-  /// A path that fits a width: `chat/lobby/messages/m0912` → `chat/lobby/…/m0912` → `chat/…/m0912` → `…/m0912` → `m0912` →
-  /// `…912`; `1nb…uilkBJ`.
+  /// A path that fits a width: `chat/lobby/messages/m0912` → `chat/lobby/…/m0912` → `chat/…/m0912` → `…/m0912` →
+  /// `m0912` → `…912`; `1nb…uilkBJ`.
   package static func fitted(_ path: String, to width: Int, _ ellipsis: String) -> String {
     if SafeText.columns(of: path) <= width { return path }
     let segments = path.split(separator: "/", omittingEmptySubsequences: false)

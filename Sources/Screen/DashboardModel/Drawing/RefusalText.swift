@@ -5,8 +5,8 @@ extension RPCStatus {
   /// A word that is shown in place of data that the server does not return: `denied`, `unavailable`.
   package var stateText: String { code == .permissionDenied ? "denied" : code.name }
 
-  /// The status on one line, with the informative part first. Omits the sentence with which every rejection by security rules
-  /// starts. Paths are relative to the database.
+  /// The status on one line, with the informative part first. Omits the sentence with which every rejection by security
+  /// rules starts. Paths are relative to the database.
   package var lineText: String {
     let beginning = "Missing or insufficient permissions. "
     let isRefusal = code == .permissionDenied && message.utf8.starts(with: beginning.utf8)

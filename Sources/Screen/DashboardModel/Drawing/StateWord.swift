@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// The words for the state of the connection and of the shown data, each with its definition. Each word states a fact that can be
-/// checked. The time of the fact follows if it is known.
+/// The words for the state of the connection and of the shown data, each with its definition. Each word states a fact
+/// that can be checked. The time of the fact follows if it is known.
 package enum StateWord: CaseIterable, Sendable {
   case online, connecting, offline, notConnected, refused, ended
   case server, cache, asking, idle, acknowledged
@@ -49,7 +49,8 @@ package enum StateWord: CaseIterable, Sendable {
 
 /// The source of the open document, with its time.
 package struct DocumentSource: Hashable, Sendable {
-  /// Whether the document comes from the cache: the server has not sent it since the client started or since the last outage.
+  /// Whether the document comes from the cache: the server has not sent it since the client started or since the last
+  /// outage.
   package let isFromCache: Bool
   /// The time of the last update.
   package let time: Timestamp

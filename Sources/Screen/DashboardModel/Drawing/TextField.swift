@@ -6,8 +6,8 @@ package struct TextField: Hashable, Sendable {
   package private(set) var characters: [Character]
   /// The count of characters before the insertion point.
   package private(set) var position: Int
-  /// Whether the whole text is selected. A typed character or a deletion then replaces the text. An arrow key only ends the
-  /// selection.
+  /// Whether the whole text is selected. A typed character or a deletion then replaces the text. An arrow key only ends
+  /// the selection.
   package private(set) var isSelected = false
 
   /// The maximum count of characters. Longer text is cut when it is inserted.
@@ -128,8 +128,8 @@ extension String {
 }
 
 extension Canvas {
-  /// Draws an input line and puts the terminal's cursor at the insertion point. The line is scrolled so that the insertion point
-  /// is visible.
+  /// Draws an input line and puts the terminal's cursor at the insertion point. The line is scrolled so that the
+  /// insertion point is visible.
   package mutating func put(_ field: TextField, x: Int, y: Int, width: Int, role: Role = .input, isFocused: Bool = true)
   {
     guard width > 0 else { return }

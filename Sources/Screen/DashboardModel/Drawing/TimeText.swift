@@ -2,8 +2,8 @@
 package import FirestoreModel
 
 extension Timestamp {
-  /// The time plus a count of seconds. A document can contain any 64-bit number of seconds, so an overflow wraps around instead
-  /// of trapping.
+  /// The time plus a count of seconds. A document can contain any 64-bit number of seconds, so an overflow wraps around
+  /// instead of trapping.
   package func advanced(seconds amount: Int64) -> Timestamp {
     Timestamp(seconds: seconds &+ amount, nanoseconds: nanoseconds)
   }
@@ -90,8 +90,8 @@ package enum TimeText {
     Timestamp(seconds: time.seconds, nanoseconds: time.nanoseconds / 1000 * 1000).rfc3339Text.replacing("T", with: " ")
   }
 
-  /// An approximate age: `now`, `<1 min`, `12 min`, `3 h`, `2 d`. Approximate ages change rarely, so lists of them are rarely
-  /// redrawn.
+  /// An approximate age: `now`, `<1 min`, `12 min`, `3 h`, `2 d`. Approximate ages change rarely, so lists of them are
+  /// rarely redrawn.
   package static func roughAge(of time: Timestamp, at now: Timestamp) -> String {
     let seconds = now.wholeSeconds(since: time)
     switch seconds {

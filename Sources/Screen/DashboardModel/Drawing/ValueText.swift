@@ -30,7 +30,8 @@ package enum ValueText {
   private static let mostBytes = 24
   private static let mostElements = 4
 
-  /// A value in a line of an open document. Short bytes values are shown as base64, and short vectors with their numbers.
+  /// A value in a line of an open document. Short bytes values are shown as base64, and short vectors with their
+  /// numbers.
   package static func readable(_ value: Value) -> String {
     switch value {
     case .bytes(let bytes) where bytes.count <= mostBytes: full(value) ?? short(value)
@@ -39,8 +40,8 @@ package enum ValueText {
     }
   }
 
-  /// The whole value, for values of which a line shows only the size: bytes as base64, or the numbers of a vector. `nil` for
-  /// other values.
+  /// The whole value, for values of which a line shows only the size: bytes as base64, or the numbers of a vector.
+  /// `nil` for other values.
   package static func full(_ value: Value) -> String? {
     switch value {
     case .bytes(let bytes): bytes.isEmpty ? nil : "base64 \(Base64.encode(bytes))"
@@ -54,8 +55,8 @@ package enum ValueText {
     if case .string(let text) = value { cut(text) } else { short(value) }
   }
 
-  /// The value with the contents of arrays and maps, if they are short enough: `[1, 2]`, `{city "Gent", zip 9000}`. Longer values
-  /// are shown as in `short`.
+  /// The value with the contents of arrays and maps, if they are short enough: `[1, 2]`, `{city "Gent", zip 9000}`.
+  /// Longer values are shown as in `short`.
   /// - Parameter limit: the maximum length of shown contents in characters.
   package static func open(_ value: Value, limit: Int) -> String {
     contents(value, limit: limit).flatMap { $0.count <= limit ? $0 : nil } ?? short(value)
@@ -86,7 +87,8 @@ package enum ValueText {
 
 /// Sizes as readable text. Units are powers of 1 024, as in the SDK's limit of 100 MB for the cache.
 package enum ByteText {
-  /// A size such as `512 B`, `1.2 kB`, `34 MB`. From a kilobyte upward, it has at least two digits. It has at most 6 columns.
+  /// A size such as `512 B`, `1.2 kB`, `34 MB`. From a kilobyte upward, it has at least two digits. It has at most 6
+  /// columns.
   package static func short(_ count: Int) -> String {
     var value = Double(max(0, count))
     var unit = 0

@@ -5,8 +5,9 @@ package import FirestoreModel
 package import FirestoreQuery
 package import TerminalCanvas
 
-/// Describes how one document changed: what changed, whether this device or the server changed it, and in which batch. The
-/// description is derived from the document. The snapshot's causes only add facts that the document does not contain.
+/// Describes how one document changed: what changed, whether this device or the server changed it, and in which batch.
+/// The description is derived from the document. The snapshot's causes only add facts that the document does not
+/// contain.
 package struct ChangeSummary {
   package let change: ListenerSnapshot.Change
   package let causes: CausesOfChanges
@@ -50,8 +51,8 @@ package struct ChangeSummary {
 
   private var wasPending: Bool { change.previous?.hasPendingWrites == true }
 
-  /// The batch whose acknowledgement caused the change. It is not enough that the document has no more pending writes, because
-  /// its write may still be without a response.
+  /// The batch whose acknowledgement caused the change. It is not enough that the document has no more pending writes,
+  /// because its write may still be without a response.
   package var acknowledged: BatchID? {
     if let batch = causes.acknowledgement(of: key, wasPending: wasPending) { return batch }
     // The browser and the open document report no causes.
@@ -79,8 +80,8 @@ package struct ChangeSummary {
     change.kind == .removed && change.now?.state == .missing && !isLocal && wasAtServer && acknowledged == nil
   }
 
-  /// Whether the document existed on the server. A local write hides the server's version of the document but not its creation
-  /// time.
+  /// Whether the document existed on the server. A local write hides the server's version of the document but not its
+  /// creation time.
   private var wasAtServer: Bool { change.document.createTime != nil || change.document.version != nil }
 
   private var contents: String {
@@ -123,8 +124,8 @@ package struct ChangeSummary {
   }
 }
 
-/// Finds the causes of a snapshot that apply to a single document. Snapshots that were not read in time are merged, so one
-/// snapshot can have the causes of several changes.
+/// Finds the causes of a snapshot that apply to a single document. Snapshots that were not read in time are merged, so
+/// one snapshot can have the causes of several changes.
 package struct CausesOfChanges {
   private let causes: [SnapshotCause]
   /// The document keys that each causing batch wrote. Batches that the client has not reported yet have no entry.
@@ -186,8 +187,8 @@ extension SnapshotCause {
   }
 }
 
-/// Determines the display order of a document's fields. The columns of the collection in the tree come first. Times that a write
-/// sets to its commit time come last.
+/// Determines the display order of a document's fields. The columns of the collection in the tree come first. Times
+/// that a write sets to its commit time come last.
 package struct FieldInterest: Sendable {
   /// A time that is at most this many seconds from the write counts as the time of the write.
   private static let nearness: Int64 = 10

@@ -32,8 +32,8 @@ package struct Feed: Sendable {
   package var isOpened = false
   /// The count of matching rows that were dropped.
   private var forgotten = 0
-  /// The count of rows that were overwritten between two frames on a slow terminal connection, while the feed followed the newest
-  /// row.
+  /// The count of rows that were overwritten between two frames on a slow terminal connection, while the feed followed
+  /// the newest row.
   package private(set) var overwritten = 0
   /// The line number of the current step while a scenario plays. New rows contain it.
   package var step: Int?
@@ -55,8 +55,8 @@ package struct Feed: Sendable {
   /// The count of events since the pause.
   package var newCount: Int { visible.count - shown.count }
 
-  /// The count of rows that have matched the filter and the restriction, including dropped rows. It only grows while both are
-  /// unchanged.
+  /// The count of rows that have matched the filter and the restriction, including dropped rows. It only grows while
+  /// both are unchanged.
   package var passed: Int { forgotten + visible.count }
 
   package subscript(id: Int) -> FeedRow? {
@@ -108,8 +108,8 @@ package struct Feed: Sendable {
   /// Extends the session's timeline row to the present.
   package mutating func runBand(to now: Timestamp) { band.run(to: now) }
 
-  /// Shows another timeline row. For example, the row of the whole session is shown together with the feed rows of an earlier
-  /// time.
+  /// Shows another timeline row. For example, the row of the whole session is shown together with the feed rows of an
+  /// earlier time.
   package mutating func show(_ band: SessionBand) { self.band = band }
 
   /// Shifts all times of the timeline row after the clock was set back.
@@ -225,8 +225,8 @@ package struct Feed: Sendable {
   private func visibleIndex(after id: Int) -> Int { visible.indices.partitioningIndex { visible[$0] > id } }
 }
 
-/// Feed events per second over the last seconds, as shown in the header. The current second does not count, so that the header
-/// changes once a second and not with every event.
+/// Feed events per second over the last seconds, as shown in the header. The current second does not count, so that the
+/// header changes once a second and not with every event.
 package struct EventRate: Sendable {
   private static let span: Int64 = 8
   /// The period over which the mean is computed, in seconds.

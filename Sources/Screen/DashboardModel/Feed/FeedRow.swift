@@ -99,7 +99,8 @@ package struct FeedRow: Sendable {
       separator: " ")
   }
 
-  /// The documents on which a filter's field conditions are evaluated: the document after the change, or before its removal.
+  /// The documents on which a filter's field conditions are evaluated: the document after the change, or before its
+  /// removal.
   var filteredDocuments: [Document] { [document?.exists == true ? document : previous].compactMap(\.self) }
 
   /// The row as plain text for copying.
@@ -136,8 +137,8 @@ extension FeedRow.Kind {
   }
 }
 
-/// Converts a snapshot to feed rows: one row per changed document, and one row when the listener is in sync. If a first snapshot
-/// has many documents, it becomes a summary.
+/// Converts a snapshot to feed rows: one row per changed document, and one row when the listener is in sync. If a first
+/// snapshot has many documents, it becomes a summary.
 package struct SnapshotRows {
   package var snapshot: ListenerSnapshot
   package var listener: ListenerRecord
@@ -235,8 +236,8 @@ package struct SnapshotRows {
   private func documents(_ count: Int) -> String { "\(grouped(count)) doc\(count == 1 ? "" : "s")" }
 }
 
-/// The reasons for a snapshot, except those that its rows already show. A local write is shown by its number in a column, and an
-/// acknowledgement or rejection by the row's summary. Changes from the server have a mark.
+/// The reasons for a snapshot, except those that its rows already show. A local write is shown by its number in a
+/// column, and an acknowledgement or rejection by the row's summary. Changes from the server have a mark.
 enum SnapshotReasons {
   /// The maximum count of looked-up documents that are named.
   private static let limit = 2

@@ -5,10 +5,11 @@ package import FirestoreModel
 package import FirestoreQuery
 import FirestoreText
 
-/// The state of the listener editor: a collection, a document or a collection group, with conditions, orders and a limit.
+/// The state of the listener editor: a collection, a document or a collection group, with conditions, orders and a
+/// limit.
 package struct ListenerEditor: Sendable {
-  /// A row below `where`: a field, an operator and a value. You can also type a whole condition instead of the field, for example
-  /// `status == new or status == paid`. The syntax is the same as on the command line.
+  /// A row below `where`: a field, an operator and a value. You can also type a whole condition instead of the field,
+  /// for example `status == new or status == paid`. The syntax is the same as on the command line.
   package struct Clause: Hashable, Sendable {
     package var path = TextField()
     package var op = FieldFilter.Operator.equal

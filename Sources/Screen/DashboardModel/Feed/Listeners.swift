@@ -58,8 +58,8 @@ extension ListenerRecord {
 /// The part of a collection that a listener covers.
 package enum ListenerScope: Hashable, Sendable {
   case all
-  /// The first documents of the collection, because the query's limit has been reached. Documents beyond the limit are not
-  /// covered.
+  /// The first documents of the collection, because the query's limit has been reached. Documents beyond the limit are
+  /// not covered.
   case first(Int)
   case last(Int)
   /// The documents that match the query's conditions, or that have the field by which it sorts.

@@ -62,7 +62,8 @@ package struct Listening: Sendable {
     for record in records where record.failure != nil && record.definition == definition { _ = remove(record.tag) }
   }
 
-  /// Replaces a listener with a new one, which gets a new tag. Updates for the old query that are still in flight are dropped.
+  /// Replaces a listener with a new one, which gets a new tag. Updates for the old query that are still in flight are
+  /// dropped.
   package mutating func replace(_ tag: ListenerTag, with definition: ListenerDefinition) -> ListenerTag? {
     guard let index = index(of: tag) else { return nil }
     let new = takeTag()
@@ -168,7 +169,8 @@ package struct ReadRates: Sendable {
   /// Whether a status was already recorded. The first status only sets the initial values of the counters.
   private var hasBegun = false
 
-  /// Records the read counts in a status. The first status contains earlier reads, so only later increases are recorded.
+  /// Records the read counts in a status. The first status contains earlier reads, so only later increases are
+  /// recorded.
   package mutating func note(_ meters: [ReadMeter], at now: Timestamp) {
     var next: [Target: Series] = [:]
     for meter in meters {

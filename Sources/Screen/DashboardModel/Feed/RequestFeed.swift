@@ -3,8 +3,8 @@ import ClientPort
 package import FirestoreClientState
 package import FirestoreModel
 
-/// The requests on which the server's security rules decided, newest last. This is the second list of pane 4. While it is on
-/// screen, the dashboard polls the server.
+/// The requests on which the server's security rules decided, newest last. This is the second list of pane 4. While it
+/// is on screen, the dashboard polls the server.
 package struct RequestFeed: Sendable {
   /// The maximum count of stored decisions. Older decisions are dropped.
   package static let capacity = 1000
@@ -140,7 +140,8 @@ package struct RequestFeed: Sendable {
 
 /// A write that the server's rules rejected. Used to find the matching request in the server's list.
 package struct RefusedWrite: Hashable, Sendable {
-  /// The maximum difference in milliseconds between the clocks of client and server, including the latency of the response.
+  /// The maximum difference in milliseconds between the clocks of client and server, including the latency of the
+  /// response.
   private static let tolerance: Int64 = 60_000
 
   package var batch: BatchID
@@ -159,8 +160,8 @@ package struct RefusedWrite: Hashable, Sendable {
     }
   }
 
-  /// The request of this write among the decisions: a denied request for one of its documents. If there are several, returns the
-  /// one that is nearest in time.
+  /// The request of this write among the decisions: a denied request for one of its documents. If there are several,
+  /// returns the one that is nearest in time.
   package func request(among decisions: [RuleDecision]) -> RuleDecision? {
     decisions.filter { decision in
       !decision.isAllowed && methods[decision.path]?.contains(decision.method) == true

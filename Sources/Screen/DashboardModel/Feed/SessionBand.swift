@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// The timeline of the whole session, divided into steps of equal length. Each step has its activity and its important events.
+/// The timeline of the whole session, divided into steps of equal length. Each step has its activity and its important
+/// events.
 ///
-/// Steps are added when events occur, and also while the screen counts seconds. Idle time adds no steps. If there are too many
-/// steps, pairs of steps are merged into steps of double length.
+/// Steps are added when events occur, and also while the screen counts seconds. Idle time adds no steps. If there are
+/// too many steps, pairs of steps are merged into steps of double length.
 package struct SessionBand: Sendable {
   /// The important events of a step.
   package struct Marks: OptionSet, Hashable, Sendable {

@@ -2,8 +2,8 @@
 package import ClientPort
 package import FirestoreModel
 
-/// The events of all listeners and this client's writes in the last minute, by second. They are recorded even while the wall is
-/// not on screen.
+/// The events of all listeners and this client's writes in the last minute, by second. They are recorded even while the
+/// wall is not on screen.
 package struct Wall: Sendable {
   /// The period that the wall shows, in seconds.
   package static let span = 60
@@ -18,8 +18,8 @@ package struct Wall: Sendable {
   package private(set) var made = SecondSeries()
   package private(set) var acknowledged = SecondSeries()
   package private(set) var rejected = SecondSeries()
-  /// The longest round trip in milliseconds of the writes that were acknowledged in each second. 1 is added to each value, so
-  /// that a round trip under 1 ms differs from none.
+  /// The longest round trip in milliseconds of the writes that were acknowledged in each second. 1 is added to each
+  /// value, so that a round trip under 1 ms differs from none.
   package private(set) var roundTrips = SecondSeries()
   /// Recent round trips in milliseconds, newest last.
   package private(set) var recentTrips: [Int] = []
@@ -95,7 +95,8 @@ package enum WallOrder: String, CaseIterable, Sendable {
   case rate
   case name
 
-  /// The time in seconds before the listeners are sorted by rate again. If rows moved with every event, they could not be read.
+  /// The time in seconds before the listeners are sorted by rate again. If rows moved with every event, they could not
+  /// be read.
   package static let rateHold: Int64 = 10
 
   package var next: WallOrder {

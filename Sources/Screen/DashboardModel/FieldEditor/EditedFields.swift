@@ -19,8 +19,8 @@ package struct EditedFields: Sendable {
   package var isChanged: Bool { !changes.isEmpty || !transforms.isEmpty }
   package var changeCount: Int { changes.count + transforms.count }
 
-  /// The part of a path that can be used in a write's mask. It ends at the first array, because a mask cannot contain array
-  /// indices.
+  /// The part of a path that can be used in a write's mask. It ends at the first array, because a mask cannot contain
+  /// array indices.
   package func fieldPath(of path: [String]) -> FieldPath {
     var value = Value.map(fields)
     for (depth, segment) in path.enumerated() {
@@ -77,8 +77,8 @@ package struct EditedFields: Sendable {
 }
 
 extension FieldChange {
-  /// The changes as the paths and values of a write. For a new map, the paths of its fields are used, so that the write does not
-  /// replace a map that another client creates at the same time.
+  /// The changes as the paths and values of a write. For a new map, the paths of its fields are used, so that the write
+  /// does not replace a map that another client creates at the same time.
   package static func written(_ old: Fields, _ new: Fields) -> [FieldChange] {
     between(old, new).flatMap { change -> [FieldChange] in
       guard change.old == nil, case .map(let fields)? = change.new, !fields.isEmpty else { return [change] }
@@ -99,9 +99,9 @@ extension Value {
     }
   }
 
-  /// A copy of the value in which the value at a path is replaced; `nil` removes the value at the path. Missing maps on the path
-  /// are created. A scalar value on the path is replaced by a map. If an array on the path does not have the index, nothing
-  /// changes.
+  /// A copy of the value in which the value at a path is replaced; `nil` removes the value at the path. Missing maps on
+  /// the path are created. A scalar value on the path is replaced by a map. If an array on the path does not have the
+  /// index, nothing changes.
   fileprivate func replacing(_ path: ArraySlice<String>, with new: Value?) -> Value? {
     guard let name = path.first else { return new }
     switch self {

@@ -101,7 +101,8 @@ extension FieldEditor {
     return edited.fields.value(at: entry.path) == nil && edited.base.value(at: entry.path) == nil
   }
 
-  /// Moves to the next row after a value was accepted. After a new field, moves to the row in which you add another field.
+  /// Moves to the next row after a value was accepted. After a new field, moves to the row in which you add another
+  /// field.
   package mutating func goOn(by step: Int, afterNew wasNew: Bool) {
     if wasNew, step > 0 { select(rows.count - 1) } else { move(by: step) }
   }

@@ -2,8 +2,8 @@
 package import ClientPort
 package import FirestoreModel
 
-/// A document's fields as a form. Each row shows the type and the change of a field. Before the write is sent, the editor shows
-/// it for review.
+/// A document's fields as a form. Each row shows the type and the change of a field. Before the write is sent, the
+/// editor shows it for review.
 package struct FieldEditor: Sendable {
   package enum Mode: Sendable {
     case browsing
@@ -46,8 +46,8 @@ package struct FieldEditor: Sendable {
   /// Whether leaving the editor would lose edits.
   package var hasUnsentEdits: Bool { edited.isChanged }
 
-  /// A new editor with the same edits, starting from the other clients' version of the document. If they deleted the document,
-  /// the edits create a new document.
+  /// A new editor with the same edits, starting from the other clients' version of the document. If they deleted the
+  /// document, the edits create a new document.
   package func again(over now: Fields?) -> FieldEditor {
     var editor = self
     if let now {
@@ -63,8 +63,8 @@ package struct FieldEditor: Sendable {
     return editor
   }
 
-  /// Compares the current document with the edited one, to find changes by other clients. Timestamps that the server sets do not
-  /// count.
+  /// Compares the current document with the edited one, to find changes by other clients. Timestamps that the server
+  /// sets do not count.
   package mutating func note(_ now: Fields) {
     changedMeanwhile = FieldChange.written(edited.base, now).filter { change in
       if case .serverTimestamp? = change.old { false } else { true }
@@ -179,15 +179,15 @@ package struct FieldEditor: Sendable {
   }
 }
 
-/// The field editors that are not on the screen. Each returns to the screen after the event in this diagram. The overlay contains
-/// the editor that is on the screen.
+/// The field editors that are not on the screen. Each returns to the screen after the event in this diagram. The
+/// overlay contains the editor that is on the screen.
 ///
 /// on the screen ── a question comes up ──► waiting ────── answered ──► on the screen, or dropped │──────── sent
-/// ──────────────────► sent ───────── conflict ──► on the screen, over the current document └──────── edited as a text ──────►
-/// handed over ── gave up ───► on the screen
+/// ──────────────────► sent ───────── conflict ──► on the screen, over the current document └──────── edited as a text
+/// ──────► handed over ── gave up ───► on the screen
 ///
-/// Each of the three states can have one edit at a time. A conflict with the sent edit can be reported while another edit is
-/// open.
+/// Each of the three states can have one edit at a time. A conflict with the sent edit can be reported while another
+/// edit is open.
 package struct EditingState: Sendable {
 
   private var waiting: FieldEditor?
@@ -218,7 +218,8 @@ package struct EditingState: Sendable {
   /// The editor of the last sent edit, starting from the current document.
   package func again(over now: Fields?) -> FieldEditor? { sent?.again(over: now) }
 
-  /// Stores an editor when its edits are opened in the user's text editor. It is restored if the text editor returns nothing.
+  /// Stores an editor when its edits are opened in the user's text editor. It is restored if the text editor returns
+  /// nothing.
   package mutating func handOver(_ editor: FieldEditor) { handedOver = editor }
 
   /// Drops the stored editor, because the user's text editor opens another text.

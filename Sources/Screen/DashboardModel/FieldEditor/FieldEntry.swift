@@ -54,8 +54,8 @@ package struct FieldEntry: Sendable {
     }
   }
 
-  /// Changes the type and keeps the typed text. An unchanged text is replaced if the change is between a value and a transform.
-  /// An empty text becomes the most common text of the type.
+  /// Changes the type and keeps the typed text. An unchanged text is replaced if the change is between a value and a
+  /// transform. An empty text becomes the most common text of the type.
   package mutating func change(to new: FieldKind, now: Timestamp) {
     let isOther = kind.isTransform != new.isTransform && text.text.equalsUTF8(original)
     kind = new

@@ -295,8 +295,8 @@ private struct CharacterScanner {
 }
 
 extension FieldText {
-  /// Parses a text for which no type was chosen, as in `hearth set`. Numbers, `true`, `false`, `null`, times, JSON and texts with
-  /// a type prefix have a special meaning. Any other text is a string. Quoted text is always a string.
+  /// Parses a text for which no type was chosen, as in `hearth set`. Numbers, `true`, `false`, `null`, times, JSON and
+  /// texts with a type prefix have a special meaning. Any other text is a string. Quoted text is always a string.
   package static func value(_ text: String, in database: DatabaseID) throws(FieldTextError) -> Value {
     guard let first = text.unicodeScalars.first else { return .string("") }
     do throws(TextError) {

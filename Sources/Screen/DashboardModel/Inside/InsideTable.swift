@@ -125,7 +125,8 @@ extension ReadPrice {
   }
 }
 
-/// Additional data for the tables about a client's internals: the current time, the user's settings, and reference counts.
+/// Additional data for the tables about a client's internals: the current time, the user's settings, and reference
+/// counts.
 package struct InsideContext: Sendable {
   /// The time to which ages are relative.
   package var now: Timestamp

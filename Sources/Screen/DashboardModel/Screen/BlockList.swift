@@ -2,8 +2,8 @@
 
 /// A list that grows at its end and drops elements at its beginning, in blocks that copies share.
 ///
-/// Copying the list copies one reference per block. The first change in a copy copies one block. So the stored states of a
-/// session share their common parts with the current state.
+/// Copying the list copies one reference per block. The first change in a copy copies one block. So the stored states
+/// of a session share their common parts with the current state.
 ///
 /// ```
 /// append       O(1), or one block if a copy shares the last block

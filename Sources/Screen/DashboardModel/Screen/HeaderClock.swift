@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// The two times that the header can show. An idle screen shows the time of the client's last update, because that time remains
-/// correct.
+/// The two times that the header can show. An idle screen shows the time of the client's last update, because that time
+/// remains correct.
 package struct HeaderClock: Sendable {
   /// The time of the last event or tick. Shown while the screen counts seconds.
   package private(set) var time: Timestamp

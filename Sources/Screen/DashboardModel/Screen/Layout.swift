@@ -47,8 +47,8 @@ package struct Layout: Hashable, Sendable {
   package private(set) var folded: [Pane: Rect] = [:]
   /// The row of the session's timeline.
   package private(set) var band: Rect?
-  /// The area for the full text of the selected feed row. It exists if the panes are too narrow for the text, or if the user
-  /// requests it.
+  /// The area for the full text of the selected feed row. It exists if the panes are too narrow for the text, or if the
+  /// user requests it.
   package private(set) var strip: Rect?
   package private(set) var footer: Rect?
 
@@ -111,8 +111,8 @@ package struct Layout: Hashable, Sendable {
     return Rect(x: area.x + left, y: area.y, width: area.width - left, height: area.height)
   }
 
-  /// Places the open document to the right of the tree, over panes 2 and 3. Each of these panes keeps one line. If one of them
-  /// has the focus, it gets the lower half instead.
+  /// Places the open document to the right of the tree, over panes 2 and 3. Each of these panes keeps one line. If one
+  /// of them has the focus, it gets the lower half instead.
   private mutating func arrangeBesideTree(_ arrangement: Arrangement, in area: Rect) {
     let right = splitTree(arrangement, from: area)
     let covered: [Pane] = [.writes, .network]
@@ -128,8 +128,8 @@ package struct Layout: Hashable, Sendable {
     }
   }
 
-  /// Places the open document over the tree and over panes 2 and 3. The covered panes without the focus share a line. If the tree
-  /// gets the focus, it unfolds at its usual position. Other panes unfold below the document.
+  /// Places the open document over the tree and over panes 2 and 3. The covered panes without the focus share a line.
+  /// If the tree gets the focus, it unfolds at its usual position. Other panes unfold below the document.
   private mutating func arrangeOverTree(_ arrangement: Arrangement, in area: Rect) {
     var rest = area
     rest.height -= 1
@@ -199,8 +199,8 @@ package struct Layout: Hashable, Sendable {
 
   package enum Direction: Hashable, Sendable { case left, right, up, down }
 
-  /// The nearest pane in a direction, including folded ones. If several panes are equally near, returns the uppermost of them,
-  /// then the leftmost.
+  /// The nearest pane in a direction, including folded ones. If several panes are equally near, returns the uppermost
+  /// of them, then the leftmost.
   /// - Parameter all: the panes that can have the focus.
   package func neighbour(of pane: Pane, _ direction: Direction, among all: [Pane]) -> Pane? {
     let places = panes.merging(folded) { open, _ in open }
@@ -252,9 +252,11 @@ package enum Pane: Int, CaseIterable, Hashable, Sendable {
   }
 }
 
-/// The inputs of the layout, apart from the screen's size: the focus, the contents, and the borders that the user moved.
+/// The inputs of the layout, apart from the screen's size: the focus, the contents, and the borders that the user
+/// moved.
 package struct Arrangement: Hashable, Sendable {
-  /// The positions of the borders that the user has moved, in thousandths of the space that they divide; `nil` for other borders.
+  /// The positions of the borders that the user has moved, in thousandths of the space that they divide; `nil` for
+  /// other borders.
   package struct Borders: Hashable, Sendable {
     package var tree: Int?
     package var document: Int?

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// The messages to the user. Each is shown for some seconds at the bottom of the screen, and remains in the list of messages.
+/// The messages to the user. Each is shown for some seconds at the bottom of the screen, and remains in the list of
+/// messages.
 package struct Notices: Sendable {
   private static let mostShown = 3
   private static let mostKept = 200

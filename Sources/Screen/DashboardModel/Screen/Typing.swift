@@ -147,8 +147,8 @@ package enum Bookmark: Hashable, Sendable {
 /// The use of the next letter: setting a bookmark or going to it.
 package enum BookmarkVerb: Hashable, Sendable { case set, go }
 
-/// The last pressed keys, shown to an audience. Each has a repeat count. Keys that are pressed in quick succession form a group.
-/// The group disappears some seconds after its last key.
+/// The last pressed keys, shown to an audience. Each has a repeat count. Keys that are pressed in quick succession form
+/// a group. The group disappears some seconds after its last key.
 package struct PressedKeys: Hashable, Sendable {
   package struct Press: Hashable, Sendable {
     package var key: Key

@@ -2,8 +2,8 @@
 package import FirestoreClientState
 package import FirestoreModel
 
-/// The outages in this session: their times, their results, the latencies of acknowledgements, and the time at which the network
-/// is switched on automatically.
+/// The outages in this session: their times, their results, the latencies of acknowledgements, and the time at which
+/// the network is switched on automatically.
 package struct Outages: Sendable {
   /// The maximum count of reconnections whose details are stored.
   private static let mostReconnections = 32
@@ -75,7 +75,8 @@ package struct Outages: Sendable {
     return reconnections[last]
   }
 
-  /// Completes the summary of the current outage. If the outage began before this session, the summary is created first.
+  /// Completes the summary of the current outage. If the outage began before this session, the summary is created
+  /// first.
   /// - Parameter change: records the time when the server was reachable again.
   package mutating func end(_ outage: OnlineHistory.Outage, _ change: (inout Reconnection) -> Void) {
     if reconnections.last.map({ $0.end != nil }) ?? true { begin(Reconnection(from: outage.start)) }
@@ -103,8 +104,8 @@ package struct Outages: Sendable {
     if let due = reconnections.last?.due, due <= now { hasCard = false }
   }
 
-  /// The reconnection whose feed row must be added now. This is so when all its writes are acknowledged or rejected and all
-  /// listeners have caught up, or when the display time is over.
+  /// The reconnection whose feed row must be added now. This is so when all its writes are acknowledged or rejected and
+  /// all listeners have caught up, or when the display time is over.
   package func untold(at now: Timestamp) -> Reconnection? {
     guard let last = reconnections.last, last.row == nil, let due = last.due else { return nil }
     return last.isSettled || due <= now ? last : nil
@@ -179,8 +180,8 @@ package struct OnlineHistory: Sendable {
   /// The possible lengths of a step of the timeline, in seconds.
   private static let steps: [Int64] = [10, 15, 20, 30, 40, 60, 75, 120, 300]
 
-  /// The state in each step of the timeline, oldest first. A step that overlaps an outage counts as an outage. Steps start at
-  /// whole multiples of their length, so earlier steps move but never change.
+  /// The state in each step of the timeline, oldest first. A step that overlaps an outage counts as an outage. Steps
+  /// start at whole multiples of their length, so earlier steps move but never change.
   /// - Parameter columns: the maximum count of steps.
   package func ruler(columns: Int, at now: Timestamp) -> [Part] {
     guard columns > 0 else { return [] }

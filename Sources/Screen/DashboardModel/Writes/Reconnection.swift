@@ -4,13 +4,14 @@ import FirestoreClientState
 package import FirestoreModel
 import FirestoreQuery
 
-/// The summary of an outage and of the reconnection after it. It is created when the outage starts, because updates can arrive
-/// before the client reports that the server is reachable. It is first shown above the feed, later as a feed row. It is updated
-/// until all pending batches are acknowledged or rejected and every listener has caught up.
+/// The summary of an outage and of the reconnection after it. It is created when the outage starts, because updates can
+/// arrive before the client reports that the server is reachable. It is first shown above the feed, later as a feed
+/// row. It is updated until all pending batches are acknowledged or rejected and every listener has caught up.
 package struct Reconnection: Sendable {
   /// The maximum count of documents that are listed.
   static let mostListed = 500
-  /// The time for which the summary is shown above the feed, in seconds. The feed row is added at the latest after this time.
+  /// The time for which the summary is shown above the feed, in seconds. The feed row is added at the latest after this
+  /// time.
   private static let patience: Int64 = 10
 
   /// The id of the feed row with the summary; `nil` until the row is added.
@@ -85,8 +86,8 @@ package struct Reconnection: Sendable {
 
   private var answered: Int { acknowledged + rejected.count }
 
-  /// Whether a batch was pending when the server was reachable again. Until the client reports this, every acknowledged or
-  /// rejected batch counts as pending.
+  /// Whether a batch was pending when the server was reachable again. Until the client reports this, every acknowledged
+  /// or rejected batch counts as pending.
   private func waited(_ batch: BatchID) -> Bool {
     end == nil || answered < waited && newest.map { batch <= $0 } ?? false
   }
@@ -197,8 +198,8 @@ package struct Reconnection: Sendable {
   }
 }
 
-/// Finds the documents in a snapshot that other clients changed. A document that this client also wrote is included if it differs
-/// in more than the fields that the server computes.
+/// Finds the documents in a snapshot that other clients changed. A document that this client also wrote is included if
+/// it differs in more than the fields that the server computes.
 package struct ChangesByOthers {
   package let changes: [(key: DocumentKey, kind: FeedRow.Kind)]
   /// The documents that the client looked up because the server no longer reported them for the target.

@@ -55,8 +55,8 @@ package struct WriteJourney: Sendable {
     tries[last].why = why
   }
 
-  /// - Parameter after: the time from sending the write to the response. It determines the sending time more accurately than the
-  ///   queue's reports.
+  /// - Parameter after: the time from sending the write to the response. It determines the sending time more accurately
+  ///   than the queue's reports.
   package mutating func acknowledge(at now: Timestamp, after time: Duration?) {
     end = .acknowledged(now)
     row.outcome = .acknowledged(after: time)
@@ -78,8 +78,8 @@ package struct WriteJourney: Sendable {
   package mutating func cancel(at now: Timestamp) { end = .cancelled(now) }
 }
 
-/// The text about the acknowledgement of a write. It contains the latency. If the write waited most of the time before it was
-/// sent, it also contains the write's age.
+/// The text about the acknowledgement of a write. It contains the latency. If the write waited most of the time before
+/// it was sent, it also contains the write's age.
 package struct WriteAnswer: Hashable, Sendable {
   package let batch: BatchID
   /// The time from the last attempt to the response; `nil` if unknown.

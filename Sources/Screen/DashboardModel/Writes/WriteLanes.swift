@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// The history of a write as lanes on a common time axis. The lanes show its creation, the listeners that showed it, the
-/// attempts, the waits, the response, and the listeners that received the result.
+/// The history of a write as lanes on a common time axis. The lanes show its creation, the listeners that showed it,
+/// the attempts, the waits, the response, and the listeners that received the result.
 package struct WriteLanes: Sendable {
   package struct Lane: Equatable, Sendable {
     package enum Kind: Equatable, Sendable { case made, echo, offline, tried, failed, acknowledged, rejected, result }
@@ -93,8 +93,8 @@ package struct WriteLanes: Sendable {
   }
 }
 
-/// A time axis with a linear scale. A wait that would leave only a few columns for everything else is shortened: it has a fixed
-/// width in which its length is shown.
+/// A time axis with a linear scale. A wait that would leave only a few columns for everything else is shortened: it has
+/// a fixed width in which its length is shown.
 package struct TimeScale: Sendable {
   /// A shortened wait on the axis.
   package struct Break: Equatable, Sendable {

@@ -27,7 +27,8 @@ package struct WriteQueue: Sendable {
   package var cursor = Cursor<BatchID>()
   /// The batch where the selected range starts.
   package var anchor: BatchID?
-  /// Rows that recently left the queue. They are needed because the client can report the shorter queue before a batch's outcome.
+  /// Rows that recently left the queue. They are needed because the client can report the shorter queue before a
+  /// batch's outcome.
   private var departed: [QueueRow] = []
   private static let departedLimit = 32
   private static let finishedLimit = 100
@@ -285,8 +286,8 @@ package struct QueueRow: Equatable, Sendable {
     }
   }
 
-  /// Whether sending the batch twice changes the result, for example because of an increment. Such a batch is applied twice if
-  /// its acknowledgement is lost and it is sent again.
+  /// Whether sending the batch twice changes the result, for example because of an increment. Such a batch is applied
+  /// twice if its acknowledgement is lost and it is sent again.
   package var isNonIdempotent: Bool {
     write.mutations.contains { mutation in
       mutation.transforms.contains { if case .increment = $0.operation { true } else { false } }

@@ -5,8 +5,8 @@ import DashboardModel
 import FirestoreModel
 import TerminalCanvas
 
-/// Draws the field editor: a row for each field, in which the value is also typed, and a summary of the edits below. Only the
-/// rows on screen are computed.
+/// Draws the field editor: a row for each field, in which the value is also typed, and a summary of the edits below.
+/// Only the rows on screen are computed.
 struct FieldEditorDialog {
   let editor: FieldEditor
   let frame: FrameState

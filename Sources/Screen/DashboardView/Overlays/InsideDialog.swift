@@ -4,8 +4,8 @@ import DashboardModel
 import FirestoreModel
 import TerminalCanvas
 
-/// Draws the page about the client's internals: the names of its sections, the table of the shown section, and notes about the
-/// table.
+/// Draws the page about the client's internals: the names of its sections, the table of the shown section, and notes
+/// about the table.
 struct InsideDialog {
   let list: ListOverlay
   let panel: InsidePanel
@@ -72,8 +72,8 @@ struct InsideDialog {
   }
 }
 
-/// The columns of a table that fit into a width. Each column is as wide as its widest text. The flexible column gets the
-/// remaining width.
+/// The columns of a table that fit into a width. Each column is as wide as its widest text. The flexible column gets
+/// the remaining width.
 struct InsideColumns {
   private let shown: [(index: Int, column: InsideTable.Column, width: Int)]
   private static let gap = 2

@@ -65,8 +65,8 @@ struct ListenerDialog {
   /// The maximum count of documents for which a scan without an index is fast.
   private static let fewDocuments = 100
 
-  /// The indexes that are missing for the query: the server's index, and the cache's index if the query is noticeably slow
-  /// without it.
+  /// The indexes that are missing for the query: the server's index, and the cache's index if the query is noticeably
+  /// slow without it.
   private func indexLines(of query: Query) -> [Line] {
     var lines: [Line] = []
     if let index = CompositeIndex.needed(for: query) {

@@ -4,7 +4,8 @@ import DashboardModel
 import FirestoreModel
 import TerminalCanvas
 
-/// Draws an overview of the selected collection in place of a document: its fields, and their values in the loaded documents.
+/// Draws an overview of the selected collection in place of a document: its fields, and their values in the loaded
+/// documents.
 struct CollectionOverview {
   let path: ResourcePath
   let summary: CollectionSummary

@@ -147,8 +147,9 @@ struct CollectionsPane {
 
   // MARK: Documents
 
-  /// The marks of a document, as in `#42 Lc~`: its pending batch, its source, whether it is from the cache, and its recent
-  /// change. Wide screens also show the time of its version. Documents that the server no longer returns have no source.
+  /// The marks of a document, as in `#42 Lc~`: its pending batch, its source, whether it is from the cache, and its
+  /// recent change. Wide screens also show the time of its version. Documents that the server no longer returns have no
+  /// source.
   private func documentMarks(_ document: Document, isFromCache: Bool, isDenied: Bool) -> Line {
     var line = Line(glyphs)
     let batch = isLarge ? frame.state.writes.batch(touching: document.key)?.description : nil

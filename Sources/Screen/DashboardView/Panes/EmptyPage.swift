@@ -4,8 +4,8 @@ import DashboardModel
 import FirestoreClientState
 import TerminalCanvas
 
-/// Draws the page that replaces the rows of an empty database. It explains how to create a first document, the keys, the signs,
-/// and commands for another terminal.
+/// Draws the page that replaces the rows of an empty database. It explains how to create a first document, the keys,
+/// the signs, and commands for another terminal.
 struct EmptyPage {
   let frame: FrameState
   let glyphs: Glyphs
@@ -115,8 +115,8 @@ struct EmptyPage {
     ("attach", "the client of a running program, in a dashboard"),
   ]
 
-  /// Draws commands for another terminal, if commands there can use this data. They are in two columns. In a narrow pane they are
-  /// in one column below the other lines.
+  /// Draws commands for another terminal, if commands there can use this data. They are in two columns. In a narrow
+  /// pane they are in one column below the other lines.
   func drawCommands(in area: Rect, on canvas: inout Canvas) {
     guard let options = frame.state.configuration.reachingOptions, area.width >= 44, area.height > 3 else { return }
     let columns = area.width >= 120 ? 2 : 1

@@ -183,8 +183,8 @@ struct FeedPane {
   /// The width of the document's path in a conflict. The path follows the values.
   private static let conflictPath = 28
 
-  /// Adds a conflict: its values, then the document's path. It uses the whole row, because it has neither a listener nor a
-  /// source.
+  /// Adds a conflict: its values, then the document's path. It uses the whole row, because it has neither a listener
+  /// nor a source.
   private func addConflict(_ row: FeedRow, _ columns: FeedColumns, to line: inout Line) {
     line.add(row.kind.letter, row.kind.role)
     line.skip(1)

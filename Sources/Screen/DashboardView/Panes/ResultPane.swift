@@ -6,8 +6,8 @@ import FirestoreModel
 import FirestoreQuery
 import TerminalCanvas
 
-/// Draws pane 1 while it shows a result: rows in query order, marks of additions, changes and removals, and the row at which the
-/// limit ends the result.
+/// Draws pane 1 while it shows a result: rows in query order, marks of additions, changes and removals, and the row at
+/// which the limit ends the result.
 struct ResultPane {
   let result: ResultView
   let frame: FrameState

@@ -69,8 +69,8 @@ struct WritesPane {
     }
   }
 
-  /// Draws the error of the selected row, which is too long for the columns. A long error also uses the row above if that row is
-  /// empty.
+  /// Draws the error of the selected row, which is too long for the columns. A long error also uses the row above if
+  /// that row is empty.
   private func drawError(
     _ error: RPCStatus, of row: QueueRow, at y: Int, in area: Rect, hasRowAbove: Bool, on canvas: inout Canvas
   ) {
@@ -150,8 +150,8 @@ struct WritesPane {
     return line
   }
 
-  /// The age of the row's write. For a rejected write, this is its age when it was rejected, so that an idle screen does not
-  /// change.
+  /// The age of the row's write. For a rejected write, this is its age when it was rejected, so that an idle screen
+  /// does not change.
   private func age(of row: QueueRow) -> String {
     guard let end = row.rejectedAt ?? (row.isFinished ? nil : frame.state.now) else { return "" }
     return TimeText.elapsed(seconds: end.wholeSeconds(since: row.write.localWriteTime))

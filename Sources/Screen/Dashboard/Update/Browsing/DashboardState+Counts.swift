@@ -7,8 +7,8 @@ import FirestoreQuery
 
 /// Document counts. Each count is live or is shown with its age.
 extension DashboardState {
-  /// Whether the known document count equals the server's current count. This is so if the backend reports commits, or if a
-  /// listener or the shown window covers the whole collection.
+  /// Whether the known document count equals the server's current count. This is so if the backend reports commits, or
+  /// if a listener or the shown window covers the whole collection.
   package func isCountLive(_ path: ResourcePath) -> Bool {
     guard !network.isOffline else { return false }
     if browser.hearsCommits || isCountedByListener(path) { return true }
@@ -38,8 +38,8 @@ extension DashboardState {
     return counted.isEmpty ? "nothing has been counted yet" : nil
   }
 
-  /// The cost of a recount as text if reads are billed. Counting costs one read per thousand documents of a collection, and at
-  /// least one (`pricing`, "Aggregation queries").
+  /// The cost of a recount as text if reads are billed. Counting costs one read per thousand documents of a collection,
+  /// and at least one (`pricing`, "Aggregation queries").
   var recountCost: String? {
     guard configuration.backend.kind == .cloud else { return nil }
     let reads = counted.reduce(0) { $0 + max(1, ((browser.windows[$1]?.count.known?.number ?? 0) + 999) / 1000) }
@@ -61,8 +61,8 @@ extension DashboardState {
     for path in browser.windows.keys where isCountLive(path) { browser.windows[path]?.count.confirm(at: now) }
   }
 
-  /// Stores the document count from a snapshot of a whole collection. A snapshot of a part only shows that the collection has
-  /// changed.
+  /// Stores the document count from a snapshot of a whole collection. A snapshot of a part only shows that the
+  /// collection has changed.
   mutating func noteCount(of listener: ListenerRecord, _ snapshot: ListenerSnapshot) {
     let (path, now) = (listener.query.path, now)
     if listener.isExact(whileOffline: network.isOffline) {
@@ -79,8 +79,8 @@ extension DashboardState {
     }
   }
 
-  /// Stores a count from another source. Ignored if a listener or a window shows the whole collection, because their counts
-  /// include pending writes and the server's count does not.
+  /// Stores a count from another source. Ignored if a listener or a window shows the whole collection, because their
+  /// counts include pending writes and the server's count does not.
   mutating func receive(count: Int, of path: ResourcePath, isFromCache: Bool) {
     let window = browser.windows[path]
     let shown = window?.isWhole == true ? window?.loaded.count : nil
@@ -142,14 +142,15 @@ extension DashboardState {
   }
 }
 
-/// Reviews of the collections. Listeners report the documents on screen, but not documents that other clients add or delete
-/// elsewhere. Therefore a review lists and counts the collections again every minute, or more often while reviews find changes.
+/// Reviews of the collections. Listeners report the documents on screen, but not documents that other clients add or
+/// delete elsewhere. Therefore a review lists and counts the collections again every minute, or more often while
+/// reviews find changes.
 extension DashboardState {
   /// The minimum interval between two reviews in seconds. In Cloud Firestore, counting costs money.
   private var reviewPace: Int64 { configuration.backend.kind == .cloud ? 60 : 10 }
 
-  /// The time of the next review. `nil` while offline, before the collections were first listed, with another program's client,
-  /// or if the backend reports every commit.
+  /// The time of the next review. `nil` while offline, before the collections were first listed, with another program's
+  /// client, or if the backend reports every commit.
   var dueReview: Timestamp? {
     network.isOffline || configuration.attached != nil || browser.hearsCommits ? nil : browser.nextReview
   }
@@ -160,8 +161,8 @@ extension DashboardState {
   /// The time of a tick for the next review; `nil` if the review can wait for the minute's tick of an idle dashboard.
   var nextReviewTick: Timestamp? { browser.hasNewsFromOthers || browser.rootsOutage != nil ? dueReview : nil }
 
-  /// Stores the reason why the collections could not be listed. If the server is unreachable, the request is soon repeated.
-  /// Without a listener or a write, no stream would detect that the server is reachable again.
+  /// Stores the reason why the collections could not be listed. If the server is unreachable, the request is soon
+  /// repeated. Without a listener or a write, no stream would detect that the server is reachable again.
   mutating func noteUnlisted(_ failure: RPCStatus) {
     browser.rootsFailure = failure
     if browser.rootsOutage != nil { browser.nextReview = now.advanced(seconds: Self.retryPace) }
@@ -183,8 +184,8 @@ extension DashboardState {
   }
 
   /// Repeats the requests that security rules have denied, because the rules may have changed.
-  /// - Parameter listener: a listener that the rules allow. If given, only requests for data that the listener covers are
-  ///   repeated.
+  /// - Parameter listener: a listener that the rules allow. If given, only requests for data that the listener covers
+  ///   are repeated.
   mutating func askDeniedAgain(coveredBy listener: ListenerRecord? = nil) -> [Effect] {
     let windows = browser.openDenied(limit: windowLimit, in: configuration.database) { listener?.covers($0) ?? true }
     guard let detail, detail.failure?.code == .permissionDenied,

@@ -101,7 +101,8 @@ extension DashboardState {
 }
 
 extension DashboardState {
-  /// Searches the lines of the open document. The search begins at the line that was selected when the search was opened.
+  /// Searches the lines of the open document. The search begins at the line that was selected when the search was
+  /// opened.
   mutating func search(_ filter: RowFilter) {
     detail?.search = filter
     moveToMatch(.here)

@@ -10,8 +10,8 @@ extension DashboardState {
 
   mutating func move(by step: Int) -> [Effect] { move(by: step, in: focus) }
 
-  /// Moves the selection of a pane. At the edge of a browser window, the window slides. Scrolling up pauses the feed. Reaching
-  /// the last row again does not resume the feed, because rows would then move while you read them.
+  /// Moves the selection of a pane. At the edge of a browser window, the window slides. Scrolling up pauses the feed.
+  /// Reaching the last row again does not resume the feed, because rows would then move while you read them.
   mutating func move(by step: Int, in pane: Pane) -> [Effect] {
     if pane == .feed, showsRequests ? requests.isFollowing : !feed.isPaused {
       guard step < 0 else { return [] }
@@ -21,8 +21,8 @@ extension DashboardState {
     return pane == .collections && browser.result == nil ? slideWindow() : []
   }
 
-  /// Selects the row whose index `target` returns. If it returns `nil`, the selection does not change. If the pane is the feed,
-  /// it must be paused.
+  /// Selects the row whose index `target` returns. If it returns `nil`, the selection does not change. If the pane is
+  /// the feed, it must be paused.
   mutating func select(in pane: Pane, _ target: ((index: Int, top: Int, count: Int)) -> Int?) {
     func select<ID>(_ cursor: inout Cursor<ID>, _ ids: some RandomAccessCollection<ID>) {
       guard let index = target((cursor.index, cursor.top, ids.count)) else { return }
@@ -73,8 +73,8 @@ extension DashboardState {
     return []
   }
 
-  /// Moves to the start or the end of the collection. Loads that part if the window does not contain it. Outside of collections,
-  /// moves to the start or the end of the tree.
+  /// Moves to the start or the end of the collection. Loads that part if the window does not contain it. Outside of
+  /// collections, moves to the start or the end of the tree.
   private mutating func moveToEndOfCollection(isTop: Bool) -> [Effect] {
     let rows = browser.rows.map(\.item)
     if case .document(let key)? = browser.cursor.id, let window = browser.windows[key.collection], !window.isSortedHere,
@@ -90,7 +90,8 @@ extension DashboardState {
     return slideWindow()
   }
 
-  /// Handles `:42`, `:50%` and `5000G`. In a collection, row numbers count all documents, even those that are not loaded.
+  /// Handles `:42`, `:50%` and `5000G`. In a collection, row numbers count all documents, even those that are not
+  /// loaded.
   mutating func jump(row: Int? = nil, percent: Int? = nil) -> [Effect] {
     if focus == .collections, browser.result == nil, let path = selectedCollection {
       if let row { return go(toRow: row - 1, of: path) }
@@ -137,7 +138,8 @@ extension DashboardState {
     return effects + [.client(.locate(search.tag, query, offset: first))]
   }
 
-  /// Moves to a row in an order other than by id. The backend cannot locate such a row, so only loaded rows are reachable.
+  /// Moves to a row in an order other than by id. The backend cannot locate such a row, so only loaded rows are
+  /// reachable.
   private mutating func go(toOrderedRow row: Int, of window: CollectionWindow) -> [Effect] {
     let place = row - (window.offset ?? 0)
     guard window.offset != nil, window.documents.indices.contains(place) else {

@@ -49,8 +49,8 @@ extension DashboardState {
     openListeners()
   }
 
-  /// The listener whose snapshots the step keys go through. This is the listener of the shown result, otherwise the listener of
-  /// the selected feed row.
+  /// The listener whose snapshots the step keys go through. This is the listener of the shown result, otherwise the
+  /// listener of the selected feed row.
   var steppedListener: ListenerTag? {
     if focus != .feed, let listener = resultListener { return listener.tag }
     return focus == .feed ? selectedEvent?.listener ?? resultListener?.tag : nil

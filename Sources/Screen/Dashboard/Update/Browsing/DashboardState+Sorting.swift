@@ -78,8 +78,8 @@ extension DashboardState {
     return openWindow(of: path, at: .start)
   }
 
-  /// Sorts a collection by newest changes first, if it has automatic ids and a listener. Does nothing if the user has chosen an
-  /// order.
+  /// Sorts a collection by newest changes first, if it has automatic ids and a listener. Does nothing if the user has
+  /// chosen an order.
   mutating func settleOrder(of path: ResourcePath) -> [Effect] {
     guard browser.orders[path] == nil, let window = browser.windows[path], window.filter == nil,
       browser.expanded.contains(path), !window.isLoading, window.shown?.place == .start
