@@ -87,7 +87,10 @@ enum FatalSignals {
 
   /// Restores the default action of these signals, which ends the process immediately.
   ///
-  /// Swift's runtime handles these signals with a backtrace. For a program of this size, the backtrace takes a minute, and on a terminal it waits for a key. During this time, a service would neither run nor be restarted. Users who set `SWIFT_BACKTRACE` get the backtrace. The dashboard installs its own handlers later. They restore the terminal, and then trigger the default action.
+  /// Swift's runtime handles these signals with a backtrace. For a program of this size, the backtrace takes a minute,
+  /// and on a terminal it waits for a key. During this time, a service would neither run nor be restarted. Users who
+  /// set `SWIFT_BACKTRACE` get the backtrace. The dashboard installs its own handlers later. They restore the terminal,
+  /// and then trigger the default action.
   static func takeDefaultActions(environment: [String: String]) {
     guard environment["SWIFT_BACKTRACE"] == nil else { return }
     for number in all {
