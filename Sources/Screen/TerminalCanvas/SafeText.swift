@@ -2,6 +2,17 @@
 
 /// Text of any origin, split into clusters. Each cluster has a known width. No cluster can move the cursor, or reorder
 /// or hide text.
+///
+/// | input | shown as |
+/// |---|---|
+/// | newline, tab, return | `\n` `\t` `\r` |
+/// | other C0 controls, DEL | control pictures such as `␛` |
+/// | C1, bidi controls, zero-width, format and tag characters, invisible fillers | `⟨U+202E⟩` |
+/// | variation selectors 15 and 16, skin tones after an emoji | nothing |
+/// | emoji joined with ZWJ | the first one and `+` |
+/// | regional indicators | their letters |
+/// | unassigned and private characters | `▯` |
+/// | a combining mark without a base | the mark on `◌` |
 package struct SafeText: Sequence, Sendable {
   private let source: String
 
