@@ -85,9 +85,9 @@ struct HearthCommand: ParsableCommand {
 enum FatalSignals {
   private static let all = [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGQUIT]
 
-  /// Restores the default action of these signals, which ends the process immediately.
+  /// Restores the default action of the fatal signals, which ends the process immediately.
   ///
-  /// Swift's runtime handles these signals with a backtrace. For a program of this size, the backtrace takes a minute,
+  /// Swift's runtime handles such signals with a backtrace. For a program of this size, the backtrace takes a minute,
   /// and on a terminal it waits for a key. During this time, a service would neither run nor be restarted. Users who
   /// set `SWIFT_BACKTRACE` get the backtrace. The dashboard installs its own handlers later. They restore the terminal,
   /// and then trigger the default action.

@@ -186,7 +186,7 @@ package struct ScenarioRun: Sendable {
     do throws(ModelError) { try mutation.validateForWrite() } catch { throw failure(step, error.message) }
   }
 
-  /// Returns when the write is in the cache and its snapshots are on their way to the listeners.
+  /// Returns when the write is in the cache and its snapshots are being delivered to the listeners.
   private func write(_ mutations: [Mutation], by client: ScenarioClient, _ step: ScenarioStep) async throws {
     do throws(RPCStatus) {
       try await client.write(

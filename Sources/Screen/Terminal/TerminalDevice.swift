@@ -143,7 +143,7 @@ package struct TerminalError: Error, Hashable, Sendable, CustomStringConvertible
 /// The signals that stop a job when it uses a terminal that the shell owns. The kernel sends them if the job was
 /// stopped and then continued in the background.
 enum JobSignals {
-  /// Runs terminal calls with these signals unblocked, as in a single-threaded process. If the process is in the
+  /// Runs terminal calls with the job signals unblocked, as in a single-threaded process. If the process is in the
   /// background, it stops, and the calls are made when it owns the terminal again.
   ///
   /// The threads of dispatch queues block these signals. On such a thread, the calls would change the modes of the

@@ -10,7 +10,7 @@ package enum ColorFile: String, CaseIterable, Sendable {
   case k9s
   case btop
 
-  /// Reads a color file of any of these kinds.
+  /// Reads a color file of any supported kind.
   /// - Parameter file: the file's name in errors; a scheme without a name is named after the file.
   /// - Throws: for a file of another kind, with the names of the supported kinds, and for missing colors.
   package static func scheme(_ text: String, file: String) throws(ThemeError) -> (Base16Scheme, ColorFile) {

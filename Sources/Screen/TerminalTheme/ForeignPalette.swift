@@ -84,7 +84,7 @@ struct ForeignPalette {
     derive("base0E", RGB(0xb0, 0x70, 0xd0))
   }
 
-  /// Parses a color in the notations of these programs: `#rrggbb`, `0xrrggbb`, a name, a gray `#40`, or `40 42 54`.
+  /// Parses a color in the notations that color files use: `#rrggbb`, `0xrrggbb`, a name, a gray `#40`, or `40 42 54`.
   private static func color(_ text: String) -> RGB? {
     let value = text.lowercased()
     if value.hasPrefix("0x") { return RGB(hex: "#" + value.dropFirst(2)) }

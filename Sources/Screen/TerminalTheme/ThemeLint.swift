@@ -172,7 +172,7 @@ package struct VisionPreview: Hashable, Sendable {
     /// The name of the role's meaning: `added`.
     package var word: String
     package var role: Role
-    /// The color as this person perceives it.
+    /// The color as it is perceived with this kind of color vision.
     package var color: RGB
   }
 
@@ -185,7 +185,7 @@ package struct VisionPreview: Hashable, Sendable {
 
   /// The kind of color vision: `normal`, `protanopia`, `deuteranopia` or `tritanopia`.
   package let vision: String
-  /// The background as this person perceives it.
+  /// The background as it is perceived with this kind of color vision.
   package let paper: RGB
   package let swatches: [Swatch]
   package let nearest: Pair

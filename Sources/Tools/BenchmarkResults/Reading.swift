@@ -48,7 +48,7 @@ package struct Dimension: Hashable, Sendable {
 }
 
 extension Reading {
-  /// A reading that contains the repetitions of both readings.
+  /// A reading that contains the repetitions of this reading and of another.
   package func joined(with other: Reading) -> Reading {
     var joined = self
     joined.samples += other.samples

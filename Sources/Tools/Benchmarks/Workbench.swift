@@ -67,7 +67,7 @@ final class Workbench {
     return path
   }
 
-  /// A writable copy of the filled cache, with these indexes fully built.
+  /// A writable copy of the filled cache, in which the given indexes are completely built.
   func copyOfFilledCache(with indexes: [FieldIndex]) throws -> String {
     let path = try copyOfFilledCache()
     if indexes.isEmpty { return path }

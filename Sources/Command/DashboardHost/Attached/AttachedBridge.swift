@@ -36,7 +36,7 @@ package final class AttachedBridge {
   var asking: Task<Void, Never>?
   private var isOver = false
 
-  /// The first tag for these pages. It is larger than all tags of the dashboard's windows.
+  /// The first tag for the pages of searches and counts. It is larger than all tags of the dashboard's windows.
   private static let firstPage = 1 << 40
 
   init(

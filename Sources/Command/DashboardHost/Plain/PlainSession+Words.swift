@@ -197,7 +197,7 @@ extension PlainSession {
   }
 }
 
-/// The state of reporting requests when they arrive.
+/// Records which requests were already reported, while new ones are reported as they arrive.
 struct FollowedRequests {
   /// The number of the last request that was reported.
   var told: Int

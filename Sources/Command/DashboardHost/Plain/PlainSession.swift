@@ -94,7 +94,7 @@ package final class PlainSession {
   /// action.
   private var awaited: (isMet: @MainActor (PlainSession) -> Bool, waiter: CheckedContinuation<Bool, Never>)?
   var failedExpectations = 0
-  /// The state of reporting requests; `nil` if requests are not reported.
+  /// Records which requests were already reported; `nil` if requests are not reported.
   var followedRequests: FollowedRequests?
   /// Yields when the session must start to report requests.
   private let following = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))

@@ -33,7 +33,7 @@ package enum PlainWord: Sendable {
 
 /// A part of the dashboard that a session without a screen can report.
 package enum PlainSubject: String, CaseIterable, Hashable, Sendable {
-  /// The pending and the rejected writes, including those set aside.
+  /// The pending writes, the rejected writes, and the writes that the user set aside.
   case queue
   case network, listeners
   /// The stored rows of the feed.

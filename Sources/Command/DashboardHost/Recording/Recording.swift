@@ -192,7 +192,7 @@ package struct RecordingEnd: Sendable {
 
 /// A protocol message as a line of a recording.
 struct RecordedMessage: JSONRecord {
-  /// The beginning of such a line.
+  /// The beginning of a line with a protocol message.
   static let prefix = #"{"message":"#
 
   var event: ProtocolEvent

@@ -7,7 +7,7 @@ import Dispatch
 import Foundation
 import Terminal
 
-/// Copies text with the first of these that works: the user's own command, the desktop's clipboard, tmux, the terminal
+/// Copies text with the first method that works: the user's own command, the desktop's clipboard, tmux, the terminal
 /// (OSC 52), a file. OSC 52 also works over ssh, but tmux ignores it by default.
 struct Clipboard: Sendable {
   /// A program that reads the text from its standard input.

@@ -58,8 +58,8 @@ extension Session {
   /// The time after which the terminal's reply no longer changes the screen.
   private static let backgroundPatience = Duration.seconds(2)
 
-  /// Asks the terminal whether its background is dark or light, unless the user has chosen a theme. The first frame is
-  /// drawn before the reply.
+  /// Asks the terminal whether its background is dark or light, unless the user has chosen a theme. The first frame
+  /// does not wait for the reply.
   func askForBackground() {
     guard themeSource == .terminal, screen.depth >= .c256 else { return }
     backgroundDeadline = .now + Self.backgroundPatience

@@ -55,7 +55,7 @@ package final class Session {
   /// The listeners to start again at the next start. `nil` before they are loaded, and if the session does not save
   /// listeners.
   var keptListeners: SavedListeners?
-  /// Starts listeners for root collections when these become known; `nil` if the session does not do this.
+  /// Starts a listener for each root collection when it becomes known; `nil` if the session starts no such listeners.
   var rootListening: RootListening?
   var recorder: FileRecorder<RecordedItem>?
   /// The client whose session is recorded.

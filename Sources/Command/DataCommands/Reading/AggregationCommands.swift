@@ -92,7 +92,7 @@ package struct AverageCommand: AsyncParsableCommand {
   }
 }
 
-/// The options of these three commands.
+/// The options of `hearth count`, `hearth sum` and `hearth avg`.
 struct AggregationOptions: ParsableArguments {
   @Option(help: "Where to read.")
   var source = ReadSource.server

@@ -103,7 +103,7 @@ package struct StatsCommand: AsyncParsableCommand {
   }
 }
 
-/// The options of both commands.
+/// The options of `hearth schema` and `hearth stats`.
 struct CensusOptions: ParsableArguments {
   @OptionGroup var formatting: RowFormatOptions
   @OptionGroup var moment: MomentOption

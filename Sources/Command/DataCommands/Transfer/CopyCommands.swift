@@ -89,7 +89,7 @@ package struct MoveCommand: AsyncParsableCommand, WritingCommand {
   }
 }
 
-/// The arguments of both commands.
+/// The arguments of `hearth copy` and `hearth move`.
 struct CopyPaths: ParsableArguments {
   @Argument(
     help: ArgumentHelp(

@@ -96,7 +96,7 @@ private struct DocumentEditing: Sendable {
     }
   }
 
-  /// Runs the editor. Interrupts are left to the editor.
+  /// Runs the editor. An interrupt is for the editor and does not end this process.
   private static func run(_ editor: UserEditor, on path: String) async throws {
     let interruptions = Surroundings.current.interruptions()
     let words = editor.command(for: path)

@@ -2,8 +2,8 @@
 import ArgumentParser
 import FirestoreModel
 
-/// The options of Google's emulator, in its spelling. With them, scripts for the emulator can start `hearth serve`
-/// instead.
+/// Options that are spelled like those of Google's emulator, so that scripts can start `hearth serve` instead of the
+/// emulator.
 struct EmulatorOptions: ParsableArguments {
   @Option(
     name: [.customLong("host-port"), .customLong("host_port")],

@@ -86,7 +86,7 @@ enum BackslashCommand: String, CaseIterable {
     }
   }
 
-  /// The names that other shells use for these commands.
+  /// The names that other shells use for backslash commands.
   private static let synonyms: [String: BackslashCommand] = [
     "": .help, "help": .help, "conninfo": .connect, "connect": .connect, "use": .connect, "u": .connect,
     "list": .connections, "dt": .describe, "dn": .describe, "d+": .describe, "dt+": .describe, "ls": .describe,

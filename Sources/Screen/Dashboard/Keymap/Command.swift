@@ -122,7 +122,7 @@ package enum KeyContext: Hashable, Sendable {
   /// A client of a playing scenario.
   case scenario
   case pane(Pane)
-  /// Pane 4 while it lists requests. The commands for its events do not apply then.
+  /// Pane 4 while it lists requests. During this time, its commands for events do not apply.
   case requests
   case overlay(Overlay.Kind)
 

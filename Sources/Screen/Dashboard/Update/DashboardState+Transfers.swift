@@ -84,7 +84,7 @@ extension DashboardState {
     storage.transfers.decision == nil ? "nothing was imported or exported" : nil
   }
 
-  /// Opens the transfer's dialog, or updates it.
+  /// Opens the dialog of the running transfer, or updates the dialog if it is open.
   mutating func showTransfer() {
     guard let decision = storage.transfers.decision else { return }
     guard isTransferShown else {

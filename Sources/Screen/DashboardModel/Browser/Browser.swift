@@ -35,7 +35,7 @@ package struct Browser: Sendable {
   }
 
   package var cursor = Cursor<Item>()
-  /// The document to select when its row appears. Dropped if you move the cursor first.
+  /// The document to select when its row appears. It is dropped if you move the cursor before that.
   package var destination: DocumentKey?
   /// The item where the selected range starts.
   package var anchor: Item?
@@ -367,7 +367,7 @@ extension Browser {
     document(key) != nil || missing[key.collection]?.contains(key) ?? false
   }
 
-  /// Selects `destination` if its row is present.
+  /// Selects the document in `destination` if its row is among the given rows.
   package mutating func reachDestination(in rows: some Sequence<Item>) {
     guard let key = destination, rows.contains(.document(key)) else { return }
     cursor.select(.document(key))

@@ -63,7 +63,7 @@ package struct EditRequest: Hashable, Sendable {
   /// The JSON that the edited text is compared with. This is the text when the editor was first started.
   package let original: String
 
-  /// - Parameter original: `nil` if it equals `text`.
+  /// - Parameter original: the text that edits are compared with; `nil` to use `text`.
   package init(_ subject: Subject, text: String, original: String? = nil) {
     self.subject = subject
     self.text = text

@@ -4,7 +4,7 @@ package import FirestoreModel
 /// The versions of documents in this session, as reported by a listener, the browser or the open document. Count and
 /// bytes are bounded. The oldest versions are dropped first.
 package struct VersionHistory: Sendable {
-  /// A version, and how it came about.
+  /// A version of a document, and what caused it.
   package struct Version: Sendable {
     /// The version number. Numbers are consecutive over all documents.
     package fileprivate(set) var id = 0

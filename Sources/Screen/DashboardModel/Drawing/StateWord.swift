@@ -43,7 +43,7 @@ package enum StateWord: CaseIterable, Sendable {
     }
   }
 
-  /// The word, followed by its time.
+  /// The word for the state, followed by a time.
   package func text(at time: Timestamp, offset: Int) -> String { "\(text) \(TimeText.clock(time, offset: offset))" }
 }
 

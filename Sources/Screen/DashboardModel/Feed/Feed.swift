@@ -24,7 +24,7 @@ package struct Feed: Sendable {
   package var filter = RowFilter.none { didSet { refilter() } }
   package var onlyListener: ListenerTag? { didSet { refilter() } }
   package var onlyDocument: DocumentKey? { didSet { refilter() } }
-  /// The rows of a reconnection, if the feed shows only these.
+  /// The rows of a reconnection, if the feed shows only these rows.
   package var onlySpan: FeedSpan? { didSet { refilter() } }
   /// Whether the time column shows the time since the previous row.
   package var showsDeltas = false

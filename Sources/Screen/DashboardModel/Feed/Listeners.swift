@@ -40,7 +40,7 @@ package struct ListenerDefinition: Hashable, Sendable {
     self.options = options
   }
 
-  /// Whether both have the same query and the same options. The names can differ.
+  /// Whether two definitions have the same query and the same options. Their names can differ.
   package func asks(like other: ListenerDefinition) -> Bool { query == other.query && options == other.options }
 }
 

@@ -92,7 +92,7 @@ package struct FieldReview: Sendable {
   /// The maximum count of elements that are shown. For longer arrays, only the element count is shown.
   private static let mostElements = 20
 
-  /// The value with its elements. If there are too many elements, only their count.
+  /// The value as text with its elements. If there are too many elements, the text contains only their count.
   fileprivate static func text(of value: Value, in database: DatabaseID) -> String {
     switch value {
     case .array(let values) where values.count > mostElements: ValueText.short(value)
