@@ -24,7 +24,7 @@ package struct FrameGate: Sendable {
   static let interval = Duration.milliseconds(33)
   /// The time to wait for the terminal's reply.
   static let patience = Duration.seconds(1)
-  /// The count of round trips that are measured even if no other frame follows quickly.
+  /// The count of first round trips that are measured even if frames do not follow each other quickly.
   private static let firstTrips = 3
   /// Frames at least this far apart are slow enough for any connection.
   private static let closeness = Duration.milliseconds(500)
