@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreJSON
 
-/// A message of JSON-RPC 2.0 from a client.
+/// A JSON-RPC 2.0 message that a client sent.
 struct JSONRPCMessage: Sendable {
   /// The id of a request: a text or an integer; `nil` for a notification.
   let id: JSONSyntax?
   let method: String
   let params: JSONSyntax?
 
-  /// - Throws: `JSONRPCError` for a value that is not a request, with the id if it has one.
+  /// - Throws: `JSONRPCError` for a value that is not a valid request. The error contains the request's id if it has
+  ///   one.
   init(_ syntax: JSONSyntax) throws(JSONRPCError) {
     var id: JSONSyntax?
     switch syntax["id"]?.kind {
@@ -47,7 +48,7 @@ struct JSONRPCError: Error, Sendable {
 
   var code: Code
   var message: String
-  /// The id of the request; `nil` if it is not known.
+  /// The id of the request; `nil` if it is unknown.
   var id: JSONSyntax?
 
   init(_ code: Code, _ message: String, id: JSONSyntax? = nil) {

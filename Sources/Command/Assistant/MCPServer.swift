@@ -30,13 +30,13 @@ package final class MCPServer: Sendable {
 
   /// - Parameters:
   ///   - allowsWrites: whether to offer the tools that write.
-  ///   - database: the name of the database, for the assistant.
+  ///   - database: the name of the database that the assistant is told.
   package init(_ commands: AssistantCommands, allowsWrites: Bool, database: String) {
     tools = MCPTools(allowsWrites: allowsWrites)
     (self.commands, self.database) = (commands, database)
   }
 
-  /// Answers requests until the input ends. Then answers the requests that still wait.
+  /// Answers requests until the input ends, then the requests that are still waiting.
   package func run(_ transport: AssistantTransport) async {
     let (calls, queue) = AsyncStream.makeStream(
       of: JSONRPCMessage.self, bufferingPolicy: .bufferingOldest(Self.mostWaiting))
@@ -85,7 +85,7 @@ package final class MCPServer: Sendable {
     if isRunning { commands.interrupt() }
   }
 
-  /// - Returns: the result of a request that needs no command; `nil` for a valid request that must wait for its turn.
+  /// - Returns: the result of a request that needs no command; `nil` for a valid request that must be queued.
   private func answer(_ message: JSONRPCMessage) throws(JSONRPCError) -> JSONSyntax? {
     switch message.method {
     case "initialize": return try initialize(message.params)
@@ -174,7 +174,7 @@ package final class MCPServer: Sendable {
   }
 }
 
-/// The messages of a client, and the function that sends the answers.
+/// The incoming messages of a client, and the function that sends the responses.
 package struct AssistantTransport: Sendable {
   /// The lines up to the end of the input.
   let lines: AsyncStream<String>
@@ -194,7 +194,7 @@ package struct AssistantCommands: Sendable {
     package var status: Int32
     package var output: String
     package var errors: String
-    /// Whether the output was cut at the size limit of an answer.
+    /// Whether the output was cut, because responses have a maximum size.
     package var isCut: Bool
 
     package init(status: Int32, output: String, errors: String, isCut: Bool) {
@@ -205,7 +205,7 @@ package struct AssistantCommands: Sendable {
   let run: @Sendable ([String]) async -> Outcome
   /// Interrupts the running command.
   let interrupt: @Sendable () -> Void
-  /// The text of a file of security rules.
+  /// Reads the text of a file with security rules.
   let readRules: @Sendable (String) throws -> String
 
   package init(

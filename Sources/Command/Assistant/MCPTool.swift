@@ -2,9 +2,9 @@
 import CommandOutput
 import FirestoreJSON
 
-/// A tool of the server: its arguments, and how they become an answer.
+/// A tool of the server: its arguments, and how a call with these arguments is answered.
 struct MCPTool: Sendable {
-  /// An argument, with its JSON type and its place on a command line.
+  /// An argument, with its JSON type and its position on the command line.
   struct Argument: Sendable {
     enum Kind: Sendable {
       case text
@@ -12,17 +12,17 @@ struct MCPTool: Sendable {
       case path
       case documentPath
       case flag
-      /// A number in a range, with its default value, and the unit to append on the command line.
+      /// A number in a range, with its default value. `unit` is appended to the number on the command line.
       case number(ClosedRange<Int>, usual: Int, unit: String = "")
       /// A list of strings; a single string is also accepted.
       case texts
-      /// An object, or its JSON text.
+      /// An object, or a string that contains the object as JSON.
       case object
     }
 
     let name: String
     let kind: Kind
-    /// The option of the command; `nil` for a positional argument.
+    /// The command-line option for the argument; `nil` for a positional argument.
     let option: String?
     let isRequired: Bool
     let text: String
@@ -66,7 +66,7 @@ struct MCPTool: Sendable {
       }
     }
 
-    /// The command-line words for a value.
+    /// The words on the command line that represent a value.
     func words(_ value: JSONSyntax?) -> [String] {
       func words(_ values: [String]) -> [String] { values.flatMap { (option.map { [$0] } ?? []) + [$0] } }
       switch (kind, value?.kind) {
@@ -82,9 +82,10 @@ struct MCPTool: Sendable {
   }
 
   enum Work: Sendable {
-    /// A command of Hearth: its name, and fixed words that follow the words of the arguments.
+    /// A command of Hearth: its name, and fixed words that follow the words for the arguments.
     case command(String, [String])
-    /// Work other than a command. Returns the text of the answer, or throws the reason why there is none.
+    /// A function that answers the call without a command. It returns the text of the response, or throws the reason
+    /// for a failure.
     case answer(@Sendable (MCPArguments, AssistantCommands) throws -> String)
   }
 
@@ -109,7 +110,7 @@ struct MCPTool: Sendable {
     ]
   }
 
-  /// The result of a call. A failure of the command is a result for the assistant, not a protocol error.
+  /// The result of a call. If the command fails, this is a result for the assistant and not a protocol error.
   func result(_ values: MCPArguments, by commands: AssistantCommands) async throws(JSONRPCError) -> JSONSyntax {
     switch work {
     case .command(let command, let last):
@@ -133,11 +134,11 @@ struct MCPTool: Sendable {
   }
 }
 
-/// The arguments of a call, checked against the tool.
+/// The arguments of a call, validated against the tool's arguments.
 struct MCPArguments: Sendable {
   private var values: [String: JSONSyntax] = [:]
 
-  /// - Throws: `invalidParams` for an unknown, missing or wrong argument.
+  /// - Throws: `invalidParams` for an unknown, missing or invalid argument.
   init(_ syntax: JSONSyntax?, of tool: MCPTool) throws(JSONRPCError) {
     if let syntax {
       guard case .object(let members) = syntax.kind else {

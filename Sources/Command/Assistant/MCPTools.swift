@@ -4,14 +4,14 @@ import FirestoreJSON
 import FirestoreRules
 import Foundation
 
-/// The tools of the server. Most of them are command lines of Hearth.
+/// The tools of the server. Most of them run a command of Hearth.
 struct MCPTools: Sendable {
   let allowsWrites: Bool
 
   var all: [MCPTool] { Self.reading + Self.rules + Self.programs + (allowsWrites ? Self.writing : []) }
   var descriptions: [JSONSyntax] { all.map(\.description) }
 
-  /// The time limit of each command, so that an unreachable server does not hold up later calls.
+  /// The time limit of each command, so that an unreachable server does not delay later calls.
   private static let patience = ["--timeout", "30s"]
   private static let json = ["--json"] + patience
 
@@ -121,7 +121,7 @@ struct MCPTools: Sendable {
     }.joined(separator: "\n")
   }
 
-  /// The request as a case of `hearth rules test`, which has the same members.
+  /// The request as a test case for `hearth rules test`. Both have the same members.
   private static func rulesCase(_ arguments: MCPArguments) throws(JSONRPCError) -> RulesCase {
     var members: [(String, JSONSyntax)] = [("expect", "allow")]
     for name in ["method", "path"] { members.append((name, arguments[name] ?? "")) }
@@ -188,7 +188,7 @@ enum MCPResource {
     "mimeType": "application/json",
   ]
 
-  /// The collections at the root; at most 100.
+  /// The root collections, at most 100.
   static func all(by commands: AssistantCommands) async -> [JSONSyntax] {
     let result = await commands.run(["ls", "--json", "--limit", "100", "--timeout", "30s"])
     return result.output.split(separator: "\n").compactMap { line in

@@ -6,17 +6,17 @@ import FirestoreModel
 
 import class Hearth.UserSession
 
-/// The app user that a command acts as at a server with rules: `--as` and `--claims`.
+/// The app user as whom a command sends requests to a server with rules: `--as` and `--claims`.
 package struct ActingUser: Hashable, Sendable {
   /// The uid; `nil` for a user who is not signed in.
   package let uid: String?
-  /// The further claims of the token, as the JSON text of an object.
+  /// The additional claims of the token, as the JSON text of an object.
   private let claims: String
 
   /// The value of `--as` for a user who is not signed in.
   static let none = "none"
 
-  /// - Throws: `ValidationError` for claims that are not an object, and for claims without a user.
+  /// - Throws: `ValidationError` if the claims are not an object, or are given without a user.
   init?(_ name: String?, claims: String?) throws {
     guard let name else {
       if claims != nil { throw ValidationError("--claims needs a user. Add --as.") }

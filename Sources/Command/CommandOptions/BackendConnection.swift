@@ -14,7 +14,8 @@ import Foundation
 
 /// The backend that the options name. `BackendConnection` opens it.
 package enum BackendChoice: Hashable, Sendable {
-  /// A backend in a folder that any number of processes can share; `nil` keeps the data in this process's memory.
+  /// A backend whose data is in a folder that any number of processes can share. `nil` stores the data in the memory of
+  /// this process.
   case embedded(folder: String?)
   case remote(RemoteBackend)
 
@@ -28,9 +29,9 @@ package struct RemoteBackend: Hashable, Sendable {
     case owner
     /// The administrator, with the secret in this file.
     case admin(secretFile: String)
-    /// A user of an app, by an unsigned token.
+    /// An app user, with an unsigned token.
     case user(ActingUser)
-    /// The application default credentials, or a file with them.
+    /// The application default credentials, or a file that contains them.
     case application(file: String?)
   }
 
@@ -54,14 +55,14 @@ package struct RemoteBackend: Hashable, Sendable {
   }
 }
 
-/// The connection to one database of a backend. Commands use only its datastore, regardless of the `BackendChoice`.
+/// The connection to one database of a backend. Commands access only its datastore, whatever the `BackendChoice`.
 package struct BackendConnection: Sendable {
   package let database: DatabaseID
   package var datastore: any Datastore
-  /// The reason why the data is not in the expected place.
+  /// The problem of the data, if it could not be opened as requested.
   package let problem: StorageNotice?
-  /// The identity that the client's cache must have; `nil` for an empty backend that replaces unusable data, and for
-  /// data whose identity is not yet known.
+  /// The identity that the client's cache must have. `nil` if an empty backend replaces unusable data, or if the
+  /// identity of the data is not yet known.
   package let identity: CacheIdentity?
   /// The data that this process shares with others; `nil` for data in memory and for servers.
   package var data: SharedData?
@@ -93,10 +94,10 @@ package struct BackendConnection: Sendable {
     }
   }
 
-  /// Opens a connection for the dashboard. An empty backend in memory replaces unusable data. If the process that holds
-  /// the data does not respond, the backend counts as unreachable for now.
-  /// - Parameter reports: reports about the data for the screen.
-  /// - Throws: `corrupt` for damaged data: an empty backend in its place would accept the pending writes.
+  /// Opens a connection for the dashboard. If the data is unusable, opens an empty backend in memory. If the process
+  /// that has the data open does not respond, the backend counts as unreachable.
+  /// - Parameter reports: receives reports about the data, for the screen.
+  /// - Throws: `corrupt` for damaged data. An empty backend would accept the pending writes.
   package static func openOrFallBack(
     _ choice: BackendChoice, _ database: DatabaseID, _ durability: BackendConfiguration.Durability = .normal,
     reports: StorageReports = StorageReports()
@@ -116,7 +117,7 @@ package struct BackendConnection: Sendable {
     }
   }
 
-  /// - Parameter problem: the problem of the data that this backend replaces.
+  /// - Parameter problem: the reason why the requested data was replaced.
   private static func inMemory(
     _ database: DatabaseID, inPlaceOf problem: StorageNotice? = nil
   ) throws(StoreError) -> BackendConnection {
@@ -145,7 +146,7 @@ package struct BackendConnection: Sendable {
     self.data = data
   }
 
-  /// Does not connect yet: a wrong address or wrong credentials make the first call fail.
+  /// Does not connect yet. If the address or the credentials are wrong, the first call fails.
   private init(_ remote: RemoteBackend, _ database: DatabaseID) {
     self.database = database
     identity = .server(remote.endpoint.text, database)
@@ -155,13 +156,13 @@ package struct BackendConnection: Sendable {
     problem = nil
   }
 
-  /// Another database of the same backend.
+  /// A connection to another database of the same backend.
   package func sibling(_ other: DatabaseID, of choice: BackendChoice) throws(CommandFailure) -> BackendConnection {
     if let data { return BackendConnection(data, other) }
     return try .open(choice, other)
   }
 
-  /// The database at a read time, read-only. With `nil`, this is the current database.
+  /// A read-only connection to the database at a read time. With `nil`, a connection to the current database.
   package func at(_ time: Timestamp?) -> BackendConnection {
     guard let time else { return self }
     var past = self
@@ -169,7 +170,7 @@ package struct BackendConnection: Sendable {
     return past
   }
 
-  /// The backend's name in the dashboard, known before the backend is open.
+  /// The backend's name in the dashboard. It is known before the backend is opened.
   package static func name(_ locations: StorageOptions.Locations) -> ConnectedBackend {
     let (database, named) = (locations.database, locations.connection)
     var backend =
@@ -186,11 +187,11 @@ package struct BackendConnection: Sendable {
 }
 
 extension StorageOptions.Locations {
-  /// Connects to the database. Unusable data is an error.
+  /// Connects to the database. Throws if the data is unusable.
   package func connect() throws(CommandFailure) -> BackendConnection { try BackendConnection.open(backend, database) }
 
-  /// The cache of a command whose client may send writes: in memory, unless the user named a folder. The command must
-  /// not send the pending writes of the dashboard's cache.
+  /// The cache for the client of a command that may send writes. It is in memory, unless the user named a folder,
+  /// because the command must not send the pending writes in the dashboard's cache.
   package func commandStore(for connection: BackendConnection) -> LocalStoreConfiguration {
     var store = store(for: connection, .never)
     if !isCacheNamed { store.location = .memory }
@@ -198,7 +199,7 @@ extension StorageOptions.Locations {
   }
 
   /// The cache of a client that may send writes. Its identity must match the connection's database.
-  /// - Parameter reports: reports about the cache for a screen.
+  /// - Parameter reports: receives reports about the cache, for a screen.
   package func store(
     for connection: BackendConnection, _ policy: GarbageCollectionPolicy, reports: StorageReports = StorageReports()
   ) -> LocalStoreConfiguration {
@@ -218,7 +219,7 @@ extension StorageOptions.Locations {
     return false
   }
 
-  /// Whether there can be data to read: on a server, or in a folder that has data.
+  /// Whether there may be data to read: on a server, or in a folder that contains data.
   package var hasData: Bool {
     switch backend {
     case .embedded(let folder?): LocalBackend.exists(in: folder)
@@ -227,7 +228,8 @@ extension StorageOptions.Locations {
     }
   }
 
-  /// Refuses a folder without data for read-only commands, so that a mistyped folder is not created.
+  /// Rejects a folder without data for read-only commands, because these must not create a folder whose name was
+  /// mistyped.
   /// - Throws: `CommandFailure` if the user named a folder without data.
   package func requireData() throws(CommandFailure) {
     guard isDataNamed, case .embedded(let folder?) = backend, !LocalBackend.exists(in: folder) else { return }
@@ -235,8 +237,8 @@ extension StorageOptions.Locations {
       .noInput, "no data in \(folder). Check --data. The dashboard and write commands create the data.")
   }
 
-  /// The cache of a client that never sends, for commands that only read it. A folder that the user named must hold a
-  /// cache; in other places a missing cache counts as empty.
+  /// The cache for a client that never sends, used by commands that only read the cache. If the user named a folder, it
+  /// must contain a cache. Otherwise a missing cache counts as empty.
   /// - Parameter isMade: whether to create a missing cache.
   package func readStore(isMade: Bool) throws(CommandFailure) -> LocalStoreConfiguration {
     var configuration = LocalStoreConfiguration(location: cache, policy: .never, database: database)
@@ -272,7 +274,7 @@ extension EmulatorControl {
     self.init(remote.endpoint, remote.credentials, isTrusting: remote.allowsInsecureCredentials)
   }
 
-  /// Creates the control of a backend. Returns `nil` for backends that are not emulators.
+  /// Creates the control interface of an emulator. Returns `nil` for other backends.
   package init?(of backend: BackendChoice) {
     guard case .remote(let remote) = backend, !remote.endpoint.isGoogle else { return nil }
     self.init(remote)
@@ -281,7 +283,7 @@ extension EmulatorControl {
 
 /// The name that identifies this process to other processes that use the same data.
 package enum ProgramName {
-  /// `hearth` with its command. In tests, this is the name of the test program.
+  /// The name `hearth` and the command's name. In tests, this is the name of the test program.
   package static let ofProcess: String = {
     guard SharedData.processName == "hearth" else { return SharedData.processName }
     // Only the dashboard runs without a command name, and it accepts only options.

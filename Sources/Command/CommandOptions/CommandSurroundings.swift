@@ -2,20 +2,20 @@
 package import CommandOutput
 package import FirestoreModel
 
-/// The environment of a command apart from its arguments: a separate process, or a shared shell.
+/// The environment of a command apart from its arguments: a process of its own, or a shell that runs several commands.
 package protocol CommandSurroundings: Sendable {
-  /// Whether all writes are refused, regardless of the connection.
+  /// Whether all writes are rejected, whatever the connection.
   var isReadOnly: Bool { get }
-  /// Whether standard input holds commands, so it cannot hold a command's data.
+  /// Whether commands are read from standard input. If so, a command cannot read its data from there.
   var readsCommands: Bool { get }
-  /// Whether a command that writes one document reports the write.
+  /// Whether commands that write a single document report the write.
   var tellsWrites: Bool { get }
   /// Whether the default format shows documents with a line for each field.
   var isExpanded: Bool { get }
-  /// Whether connections stay open for the next command, so that a backend in memory can have content.
+  /// Whether connections remain open for the next command. If so, a backend in memory can contain data.
   var keepsConnections: Bool { get }
 
-  /// Fills in the backend if the options do not name one.
+  /// Adds a backend to the options if they do not name one.
   func complete(_ options: inout StorageOptions) throws
 
   /// Connects to a database, or returns the open connection.
@@ -23,7 +23,7 @@ package protocol CommandSurroundings: Sendable {
     _ choice: BackendChoice, _ database: DatabaseID, _ open: () throws(CommandFailure) -> BackendConnection
   ) throws(CommandFailure) -> BackendConnection
 
-  /// Starts observing the events that end a command that would run forever.
+  /// Starts observing the events that interrupt a command that would otherwise run forever.
   func interruptions() -> Interruptions
 }
 
@@ -50,7 +50,7 @@ package struct ProcessSurroundings: CommandSurroundings {
 }
 
 extension FormatOptions {
-  /// - Parameter isTable: whether a table is the default.
+  /// - Parameter isTable: whether the default format is a table.
   package func format(orTable isTable: Bool) throws(CommandFailure) -> DocumentFormat {
     if let template { return .template(try Self.parse(template)) }
     if json { return .json }
@@ -61,9 +61,9 @@ extension FormatOptions {
   }
 }
 
-/// Descriptor 0 as the source of a command's data.
+/// Standard input as the source of a command's data.
 package enum StandardInput {
-  /// - Throws: in a shell that reads its commands from standard input.
+  /// - Throws: if the command runs in a shell that reads its commands from standard input.
   package static func check() throws(CommandFailure) {
     guard Surroundings.current.readsCommands else { return }
     throw CommandFailure(.usage, "standard input contains the shell's commands. Name a file instead of -.")

@@ -8,22 +8,22 @@ import Spelling
 import TOMLReading
 import TerminalTheme
 
-/// `connections.toml`: named connections for every command and the dashboard.
+/// The file `connections.toml`, with named connections for every command and the dashboard.
 package struct ConnectionsFile: Hashable, Sendable {
   package struct Problem: Hashable, Sendable {
-    /// The invalid connection; `nil` if the whole file is invalid.
+    /// The connection with the error; `nil` if the whole file is invalid.
     var connection: String?
-    /// `file:line: reason`
+    /// The message, in the form `file:line: reason`.
     package var text: String
   }
 
-  /// The usable connections in the order of the file.
+  /// The valid connections in the order of the file.
   package private(set) var connections: [NamedConnection] = []
   package private(set) var problems: [Problem] = []
   /// The file's name in messages.
   package let name: String
 
-  /// The file that a test uses instead of the user's.
+  /// The file that replaces the user's file in a test.
   @TaskLocal package static var given: ConnectionsFile?
 
   /// Reads the user's file; a missing file has no connections.
@@ -41,7 +41,7 @@ package struct ConnectionsFile: Hashable, Sendable {
     return ConnectionsFile(text, name: name, folder: OutputPlace.split(path).folder, home: paths.home)
   }
 
-  /// A file of one connection.
+  /// A file that contains a single connection.
   package init(of connection: NamedConnection) {
     name = connection.place
     connections = [connection]
@@ -52,9 +52,10 @@ package struct ConnectionsFile: Hashable, Sendable {
     problems = [Problem(text: reason)]
   }
 
-  /// Reads a text. Invalid TOML is rejected completely, because a skipped line could be the line that forbids writing.
+  /// Parses the text of the file. If the TOML is invalid, the whole file is rejected, because an ignored line could be
+  /// the line that forbids writing.
   /// - Parameters:
-  ///   - folder: the base folder of relative paths.
+  ///   - folder: the folder to which relative paths are relative.
   ///   - home: the folder that replaces `~/`.
   package init(_ text: String, name: String, folder: String, home: String) {
     self.name = name
@@ -86,7 +87,7 @@ package struct ConnectionsFile: Hashable, Sendable {
   }
 
   /// Finds the connection with a name.
-  /// - Throws: the connection's problem, or a failure for an unknown name that suggests the nearest existing name.
+  /// - Throws: the connection's error. If the name is unknown, the error suggests a similar name.
   package func connection(named wanted: String) throws(CommandFailure) -> NamedConnection {
     if let whole = problems.first(where: { $0.connection == nil }) { throw CommandFailure(.configuration, whole.text) }
     if let found = connections.first(where: { $0.name == wanted }) { return found }
@@ -211,9 +212,9 @@ private struct ConnectionReader {
 /// One connection of `connections.toml`, selected by `--connection NAME`.
 package struct NamedConnection: Codable, Hashable, Sendable {
   package var name: String
-  /// `connections.toml:3`, for messages.
+  /// The position for messages: `connections.toml:3`.
   package var place: String
-  /// Whether the backend is embedded: in the user's default data, or in the folder in `data`.
+  /// Whether the backend is embedded. Its data is the user's default data, or in the folder that `data` names.
   package var isEmbedded = false
   package var data: String?
   package var emulator: String?
@@ -225,14 +226,14 @@ package struct NamedConnection: Codable, Hashable, Sendable {
   package var project: String?
   package var database: String?
   package var cache: String?
-  /// Whether all writes are refused.
+  /// Whether all writes are rejected.
   package var isReadOnly = false
   /// Whether the data counts as production; `nil` if the file does not say.
   package var isProduction: Bool?
 
   init(name: String, place: String) { (self.name, self.place) = (name, place) }
 
-  /// The given keys that name a backend.
+  /// The keys of this connection that name a backend.
   package var backends: [String] {
     let named = [
       ("embedded", isEmbedded), ("data", data != nil), ("emulator", emulator != nil), ("cloud", isCloud),
@@ -242,14 +243,14 @@ package struct NamedConnection: Codable, Hashable, Sendable {
   }
 }
 
-/// The connection that is used if no option names a backend: `$HEARTH_CONNECTION`, otherwise the choice of `hearth
-/// connections use`.
+/// The connection that is used if no option names a backend. `$HEARTH_CONNECTION` names it, otherwise `hearth
+/// connections use` has set it.
 package struct DefaultConnection: Hashable, Sendable {
-  /// The reason why a connection is used.
+  /// The way in which the connection was chosen.
   package enum Source: Codable, Hashable, Sendable {
     case environment, chosen
 
-    /// The connection's name in errors about options.
+    /// The text that refers to the connection in errors about options.
     func name(of connection: String) -> String {
       switch self {
       case .environment: "$\(DefaultConnection.variable) (\(connection))"
@@ -272,7 +273,7 @@ package struct DefaultConnection: Hashable, Sendable {
   package let source: Source
 
   /// - Returns: `nil` if there is no default connection. An empty variable means no connection. A variable that names
-  ///   an emulator overrides the choice of `hearth connections use`.
+  ///   an emulator takes precedence over `hearth connections use`.
   package init?(_ paths: Paths, _ environment: [String: String]) {
     if let named = environment[Self.variable] {
       guard !named.isEmpty else { return nil }
@@ -285,7 +286,7 @@ package struct DefaultConnection: Hashable, Sendable {
     (name, source) = (chosen, .chosen)
   }
 
-  /// The choice of `hearth connections use`; `nil` for none.
+  /// The connection set by `hearth connections use`; `nil` for none.
   private static func chosen(_ paths: Paths) -> String? {
     // An unreadable choice counts as none.
     guard let text = try? String(contentsOfFile: paths.chosenConnection, encoding: .utf8) else { return nil }
@@ -293,7 +294,7 @@ package struct DefaultConnection: Hashable, Sendable {
     return name.isEmpty ? nil : name
   }
 
-  /// Saves the choice of a connection, or of no connection.
+  /// Saves the name of the default connection; `nil` for none.
   package static func choose(_ name: String?, _ paths: Paths) throws(CommandFailure) {
     let url = URL(filePath: paths.chosenConnection)
     do {

@@ -11,7 +11,7 @@ package struct HeadlessOptions: ParsableArguments {
   @Flag(name: .shortAndLong, help: "Print only failures on standard error.")
   package var quiet = false
 
-  /// Writes one line for people to standard error, unless `--quiet` is set.
+  /// Writes one line to standard error, unless `--quiet` is set.
   package func note(_ line: ShownText) {
     if !quiet { StandardError.write("hearth: \(line)") }
   }
@@ -28,7 +28,7 @@ package struct TimeLimitOptions: ParsableArguments {
 
   static let mayBeWritten = "The write may have been applied anyway."
 
-  /// Runs work that writes in several commits, within the time limit.
+  /// Runs a function that writes in several commits, with the time limit.
   package func limitWrites<Result: Sendable>(_ work: @escaping @Sendable () async throws -> Result) async throws
     -> Result
   {
@@ -39,9 +39,9 @@ package struct TimeLimitOptions: ParsableArguments {
     }
   }
 
-  /// Runs cancellable work within the time limit.
-  /// - Parameter key: the document to write. After a timeout the write may still have been applied. Rejections are
-  ///   reported unchanged.
+  /// Runs a cancellable function with the time limit.
+  /// - Parameter key: the document that is written. After a timeout the write may still have been applied. Rejections
+  ///   are reported unchanged.
   package func limit<Result: Sendable>(
     writing key: DocumentKey? = nil, _ work: @escaping @Sendable () async throws -> Result
   ) async throws -> Result {
@@ -62,7 +62,7 @@ package struct TimeLimitOptions: ParsableArguments {
   package init() {}
 }
 
-/// The reason why options were refused, with its exit status. The parser itself reports only the text.
+/// The reason why options were rejected, with its exit status. The parser itself reports only the text.
 package final class ParsingFailure: Sendable {
   @TaskLocal package static var current: ParsingFailure?
 
@@ -72,6 +72,7 @@ package final class ParsingFailure: Sendable {
 
   package init() {}
 
+  /// Stores a failure for the exit status.
   /// - Returns: the error that `validate` throws.
   package static func told(_ failure: CommandFailure) -> any Error {
     current?.told.withLock { $0 = $0 ?? failure }

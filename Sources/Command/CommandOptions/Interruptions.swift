@@ -4,7 +4,7 @@ package import FirestoreSharing
 import Glibc
 import Synchronization
 
-/// The events that end a command that would run forever: a signal, or a closed output pipe.
+/// The events that interrupt a command that would otherwise run forever: a signal, or a closed output pipe.
 package final class Interruptions {
   package enum Cause: Hashable, Sendable {
     case signal(Int32)
@@ -15,7 +15,7 @@ package final class Interruptions {
   private let continuation: AsyncStream<Cause>.Continuation?
   private let signals: [any DispatchSourceSignal]
 
-  /// Reports interruptions that the caller observes.
+  /// Creates interruptions from events that the caller observes.
   package init(_ causes: AsyncStream<Cause>) {
     self.causes = causes
     continuation = nil
@@ -28,8 +28,8 @@ package final class Interruptions {
     (self.causes, self.continuation, self.signals) = (causes, continuation, signals)
   }
 
-  /// Observes the signals and the output of the process. From then on the process survives the first SIGINT, SIGTERM or
-  /// SIGHUP. The second one ends it, because the command may be blocked on a pipe that is not being read.
+  /// Observes the signals and the output of the process. After this call, the first SIGINT, SIGTERM or SIGHUP does not
+  /// end the process. The second signal ends it, because the command may be blocked on a pipe that is not being read.
   package static func ofProcess() -> Interruptions {
     let (causes, continuation) = AsyncStream.makeStream(of: Cause.self, bufferingPolicy: .bufferingNewest(1))
     let arrivals = Arrivals()
@@ -61,8 +61,8 @@ package final class Interruptions {
     continuation?.finish()
   }
 
-  /// Waits on a thread, until the process ends, for the output's reader to disconnect. The writing end of a pipe then
-  /// reports an error; a file never does.
+  /// Waits on a separate thread until the reader of the output disconnects. `poll` then reports an error for the
+  /// writing end of a pipe. For a file, this never happens.
   private static func watchOutput(_ continuation: AsyncStream<Cause>.Continuation) {
     DispatchQueue(label: "hearth.output").async {
       var state = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
@@ -80,12 +80,13 @@ private final class Arrivals: Sendable {
   func isFirst() -> Bool { count.wrappingAdd(1, ordering: .relaxed).oldValue == 0 }
 }
 
-/// Handles Ctrl-Z for a command. A stopped process answers no requests, so it releases shared data before it stops.
+/// Handles Ctrl-Z for a command. A stopped process cannot respond to other processes, so it releases shared data before
+/// it stops.
 package enum JobControl {
   private struct State {
     var data: [Weak] = []
     var hasBegun = false
-    /// The source of the signal, active while it is retained.
+    /// The source of the signal. It is active while it is retained.
     var source: (any DispatchSourceSignal)?
   }
 
@@ -93,7 +94,7 @@ package enum JobControl {
 
   private static let state = Mutex(State())
 
-  /// While this process uses the data, makes SIGTSTP stop it only after it has released the data.
+  /// Makes SIGTSTP stop the process only after the data was released. Applies while the process uses the data.
   package static func letsGo(of shared: SharedData) {
     state.withLock { state in
       state.data.removeAll { $0.data == nil || $0.data === shared }
@@ -104,7 +105,7 @@ package enum JobControl {
     }
   }
 
-  /// - Returns: `nil` if the parent process has set the signal's disposition.
+  /// - Returns: `nil` if the parent process has already set how the signal is handled.
   private static func source() -> sending (any DispatchSourceSignal)? {
     var action = sigaction()
     guard sigaction(SIGTSTP, nil, &action) == 0, action.__sigaction_handler.sa_handler == nil else { return nil }
@@ -115,7 +116,7 @@ package enum JobControl {
     return source
   }
 
-  /// Releases the data and stops the process. Runs on a separate thread, because it blocks.
+  /// Releases the data and stops the process. Runs on a separate thread, because it blocks the thread.
   private static func stop() {
     let data = state.withLock { $0.data.compactMap(\.data) }
     let isFree = DispatchSemaphore(value: 0)

@@ -8,18 +8,19 @@ import FirestoreText
 
 import struct Hearth.Backend
 
-/// A place of documents: a database, a path in it, and an optional read time.
+/// The location of documents: a database, a path in the database, and an optional read time.
 package struct NamedPlace: Sendable {
   package var locations: StorageOptions.Locations
-  /// The path. The root means the whole database, and `nil` means that the text names only a database.
+  /// The path. The root means the whole database. `nil` means that the text contains only a database.
   package var path: ResourcePath?
-  /// The read time of the place; `nil` for now.
+  /// The read time; `nil` for the current data.
   package var time: Timestamp?
-  /// Whether the text names a database that replaces the database of the options.
+  /// Whether the text contains a database, which replaces the database of the options.
   package var namesDatabase: Bool
 
-  /// - Parameter base: the database of the options. Its project and database also apply to a folder and an emulator.
-  /// - Throws: `usage` for an invalid address or path, and the problem of an invalid connection.
+  /// - Parameter base: the database of the options. If the text names a folder or an emulator, the project and the
+  ///   database id of the options still apply.
+  /// - Throws: `usage` for an invalid address or path, and the error of an invalid connection.
   package init(_ text: PlaceText, in base: StorageOptions.Locations) throws(CommandFailure) {
     locations =
       try text.database.map { (database) throws(CommandFailure) in try database.locations(from: base) } ?? base
@@ -32,7 +33,7 @@ package struct NamedPlace: Sendable {
     try self.init(PlaceText(text), in: base)
   }
 
-  /// - Throws: `usage` for a read time, `permissionDenied` for a read-only connection.
+  /// - Throws: `usage` if there is a read time, `permissionDenied` for a read-only connection.
   package func requireWritable(_ text: String) throws(CommandFailure) {
     if time != nil {
       throw CommandFailure(.usage, "data at an earlier time is read-only. Remove the time from \(text).")
@@ -49,7 +50,7 @@ extension StorageOptions.Locations {
     throw CommandFailure(.permissionDenied, "\(name) is read-only. Nothing was written.")
   }
 
-  /// The database in words for people.
+  /// The name of the database for messages.
   package var name: String {
     let database = "\(database.project)/\(database.database)"
     switch backend {
@@ -105,7 +106,7 @@ extension PlaceText.Database {
   }
 }
 
-/// The parts of a place on the command line: a database, a path in it, and a read time. Each part is optional:
+/// A location of documents as typed on the command line: a database, a path, and a read time. Each part is optional:
 /// `connection:prod`, `emulator:localhost:8080/cities`, `cloud:my-project/cities/SF@-10m`, `./backup/cities`,
 /// `cities@-10m`.
 package struct PlaceText: Equatable, Sendable {
@@ -113,23 +114,23 @@ package struct PlaceText: Equatable, Sendable {
   package enum Database: Equatable, Sendable {
     /// A connection of `connections.toml`.
     case connection(String)
-    /// The address of the emulator or of `hearth serve`.
+    /// The address of an emulator or of `hearth serve`.
     case emulator(String)
     /// A project of Cloud Firestore, with the application default credentials.
     case cloud(project: String)
-    /// A data folder of the embedded backend, which need not exist.
+    /// A data folder of the embedded backend. The folder need not exist.
     case folder(String)
   }
 
   package var database: Database?
-  /// The text after the database; `nil` if empty.
+  /// The text after the database; `nil` if it is empty.
   package var path: String?
   package var time: Timestamp?
 
-  /// The forms of a place in help texts.
+  /// The forms of a location in help texts.
   package static let forms = "a path, ./FOLDER, data:FOLDER, connection:NAME, emulator:HOST:PORT or cloud:PROJECT"
 
-  /// - Parameter isData: returns whether a folder holds data. The text after such a folder is the path.
+  /// - Parameter isData: returns whether a folder contains data. The text after such a folder is the path.
   package init(
     _ text: String, isData: (String) -> Bool = { LocalBackend.exists(in: Backend.dataFolder(of: $0)) }
   ) {
@@ -156,8 +157,8 @@ package struct PlaceText: Equatable, Sendable {
     ("connection:", { .connection($0) }), ("emulator:", { .emulator($0) }), ("cloud:", { .cloud(project: $0) }),
   ]
 
-  /// The longest prefix of the text that holds data, and the path after it. Without data the whole text is a folder
-  /// that does not exist yet.
+  /// Finds the longest prefix of the text that is a folder with data. The rest is the path. If there is no data, the
+  /// whole text is a folder that does not exist yet.
   private static func folder(_ text: String, _ isData: (String) -> Bool) -> (Database, String?) {
     guard let beginning = dataFolder(beginning: text, isData) else { return (.folder(text), nil) }
     return (.folder(beginning), path(text.dropFirst(beginning.count)))
@@ -172,10 +173,10 @@ package struct PlaceText: Equatable, Sendable {
     return nil
   }
 
-  /// - Parameter text: empty, or the text from the slash after a database.
+  /// - Parameter text: empty, or the text after a database. It starts with a slash.
   private static func path(_ text: Substring) -> String? { text.count > 1 ? String(text.dropFirst()) : nil }
 
-  /// `cities@-10m`: the text before the last `@`, if a time follows it.
+  /// Splits `cities@-10m` at the last `@`, if a time follows the `@`.
   private static func moment(of text: String) -> (text: String, time: Timestamp?) {
     guard let mark = text.lastIndex(of: "@"), mark > text.startIndex,
       let time = try? MomentText.parse(String(text[text.index(after: mark)...]))
@@ -185,7 +186,7 @@ package struct PlaceText: Equatable, Sendable {
 }
 
 extension PlaceText.Database {
-  /// The options that select the same database.
+  /// The options that select this database.
   package var options: [String] {
     switch self {
     case .connection(let name): ["--connection=\(name)"]
@@ -196,8 +197,8 @@ extension PlaceText.Database {
   }
 }
 
-/// Paths of documents and collections as arguments. Consoles write paths with a leading slash, and shells complete them
-/// with a trailing slash. Both are accepted, as the SDKs do.
+/// Paths of documents and collections as arguments. Consoles write paths with a leading slash, and shells add a
+/// trailing slash when they complete a path. Both are accepted, as in the SDKs.
 package enum DataPath {
   private static func trimmed(_ text: String) throws(CommandFailure) -> String {
     if text == "/" {
@@ -221,7 +222,7 @@ package enum DataPath {
     }
   }
 
-  /// - Parameter text: `nil` or `/` for the whole database.
+  /// - Parameter text: the path; `nil` or `/` for the whole database.
   package static func orRoot(_ text: String?) throws(CommandFailure) -> ResourcePath {
     guard let text, text != "/" else { return .root }
     return try any(text)
@@ -245,7 +246,7 @@ package enum DataPath {
   }
 }
 
-/// The destination project and database, if a place on the command line cannot name them.
+/// The project and the database id of the destination, for destinations that cannot contain them.
 package struct DestinationOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Write to this project.", valueName: "id"))
   var toProject: String?
@@ -261,7 +262,7 @@ package struct DestinationOptions: ParsableArguments {
     }
   }
 
-  /// The locations with this project and database. A part without an option comes from `locations`.
+  /// The locations with this project and database id. If an option is missing, the value in `locations` remains.
   package func applied(to locations: StorageOptions.Locations) -> StorageOptions.Locations {
     var locations = locations
     locations.database = DatabaseID(

@@ -5,11 +5,11 @@ package import FirestoreModel
 package import FirestoreProtocol
 import FirestoreText
 
-/// A database at one read time. All reads use that time, and writes are refused.
+/// A database at one read time. All reads use that time, and writes are rejected.
 package struct PastDatastore: Datastore {
   package let base: any Datastore
   package let time: SnapshotVersion
-  /// Whether the time is the start of the read and not a time that the user named.
+  /// Whether the read time is the time when the read began. Otherwise the user has given it.
   package var isBeginning = false
 
   package init(base: any Datastore, time: SnapshotVersion, isBeginning: Bool = false) {
@@ -32,7 +32,7 @@ package struct PastDatastore: Datastore {
     try await explaining { () async throws(RPCStatus) in try await base.visitDescendants(request, deliver: deliver) }
   }
 
-  /// Rephrases a backend's error about the read time in the user's terms.
+  /// Replaces a backend's error about the read time with an error about the user's options.
   private func explaining<Result>(
     _ body: () async throws(RPCStatus) -> Result
   ) async throws(RPCStatus) -> Result {
@@ -75,8 +75,8 @@ package struct PastDatastore: Datastore {
 }
 
 extension BackendConnection {
-  /// The database in its current state, unaffected by writes during the read.
-  /// - Returns: `nil` for a backend that cannot read the past.
+  /// The database as it is now. Later writes do not affect reads from it.
+  /// - Returns: `nil` for a backend that cannot read earlier data.
   func atBeginning() async throws(RPCStatus) -> BackendConnection? {
     guard let time = try await datastore.beginning(now: Timestamp(microseconds: Timestamp.now.microseconds)) else {
       return nil
@@ -88,8 +88,8 @@ extension BackendConnection {
 }
 
 extension Datastore {
-  /// The latest time that can be used to read all data; `nil` for a backend that reads only the present.
-  /// - Parameter now: the time by this device's clock, which may be ahead of or behind the backend's clock.
+  /// The latest read time that is possible for all data; `nil` for a backend that can read only current data.
+  /// - Parameter now: the time of this device's clock, which may differ from the backend's clock.
   package func beginning(now: Timestamp) async throws(RPCStatus) -> SnapshotVersion? {
     // The reply for a missing document carries the read time.
     let key = DocumentKey(unchecked: ResourcePath("hearth/\(AutomaticID.make())"))
@@ -109,7 +109,7 @@ extension Datastore {
   }
 }
 
-/// The read time of data.
+/// The read time of a command.
 package struct MomentOption: ParsableArguments {
   @Option(
     parsing: .unconditional,
@@ -124,7 +124,7 @@ package struct MomentOption: ParsableArguments {
   package init() {}
 }
 
-/// The read time of a long read: one time for the whole read, unless `--live` is set.
+/// The read time of a read with many requests. All requests use the same time, unless `--live` is set.
 package struct WholenessOptions: ParsableArguments {
   @OptionGroup package var moment: MomentOption
 
@@ -138,8 +138,8 @@ package struct WholenessOptions: ParsableArguments {
     if live, moment.at != nil { throw ValidationError("--live reads current data. Remove --at.") }
   }
 
-  /// The database in the state to read.
-  /// - Parameter note: called with a warning if the database cannot be read at one time.
+  /// The database at the time that must be read.
+  /// - Parameter note: called with a warning if all requests cannot use the same read time.
   package func view(of connection: BackendConnection, _ note: (String) -> Void) async throws -> BackendConnection {
     if live || moment.at != nil { return connection.at(moment.at) }
     if let whole = try await connection.atBeginning() { return whole }

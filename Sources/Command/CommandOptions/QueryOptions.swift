@@ -49,14 +49,14 @@ package struct QueryOptions: ParsableArguments {
   @Option(parsing: .unconditional, help: ArgumentHelp("End before this value.", valueName: "value"))
   var endBefore: String?
 
-  /// Whether all documents are selected, in name order.
+  /// Whether the options select all documents in the order of their names.
   package var isEmpty: Bool {
     conditions.isEmpty && order.isEmpty && [limit, limitToLast].allSatisfy { $0 == nil }
       && [startAt, startAfter, endAt, endBefore].allSatisfy { $0 == nil }
   }
 
-  /// The query of a collection, a collection group or one document.
-  /// - Throws: a usage failure that names the option, and the position in its text.
+  /// The query for a collection, a collection group or a document.
+  /// - Throws: a usage failure with the option's name, and the position in its text.
   package func query(_ path: ResourcePath, group: String? = nil, in database: DatabaseID) throws(CommandFailure)
     -> Query
   {
@@ -132,14 +132,14 @@ package struct QueriedPath: ParsableArguments {
   /// Whether the path is the whole database.
   package var isRoot: Bool { path == "/" && !collectionGroup }
 
-  /// - Throws: a usage failure that names the argument, and the position in it.
+  /// - Throws: a usage failure with the argument's name, and the position in the argument.
   package func query(in database: DatabaseID) throws -> Query {
     collectionGroup
       ? try selection.query(.root, group: path, in: database)
       : try selection.query(try DataPath.any(path), in: database)
   }
 
-  /// - Throws: a usage failure as `query` does, and for the path of a document.
+  /// - Throws: a usage failure as `query` does. The path of a document is also a usage failure.
   package func collectionQuery(in database: DatabaseID) throws -> Query {
     let query = try query(in: database)
     guard query.isDocumentQuery else { return query }
@@ -149,7 +149,7 @@ package struct QueriedPath: ParsableArguments {
   package init() {}
 }
 
-/// The source from which a command reads documents.
+/// The source of the documents that a command reads.
 package enum ReadSource: String, ExpressibleByArgument, CaseIterable {
   case server, cache
 }

@@ -3,8 +3,8 @@ import ArgumentParser
 import FirestoreGRPC
 import FirestoreModel
 
-/// The options that name a backend outside of this process. They are declared in `StorageOptions`, because a debug
-/// build validates a group inside a group repeatedly.
+/// The options that name a backend outside of this process. They are declared in `StorageOptions` instead of a nested
+/// option group, because debug builds validate nested groups repeatedly.
 package struct RemoteOptions {
   var emulator: String?
   package var cloud: Bool
@@ -13,7 +13,7 @@ package struct RemoteOptions {
   var trust: String?
   var adminSecret: String?
   var insecureCredentials: Bool
-  /// The app user that a command acts as; `nil` for an administrator.
+  /// The app user as whom the command sends requests; `nil` for an administrator.
   var user: ActingUser?
 
   /// - Throws: `ValidationError` for conflicting options.
@@ -94,7 +94,7 @@ package struct RemoteOptions {
       endpoint: endpoint, identity: .admin(secretFile: adminSecret), allowsInsecureCredentials: !endpoint.isTLS)
   }
 
-  /// The project that the environment or the key file names, and its source.
+  /// The project that the environment or the key file names, and the name of that source.
   func project(environment: [String: String]) -> (id: String, source: String)? {
     for variable in ["GOOGLE_CLOUD_PROJECT", "GCLOUD_PROJECT"] {
       if let project = environment[variable], !project.isEmpty { return (project, "$" + variable) }

@@ -80,7 +80,7 @@ package struct StorageOptions: ParsableArguments {
   @Flag(help: "Keep the backend's data and the cache in memory only.")
   package var inMemory = false
 
-  /// The source of options that the command line omits; `nil` before `validate`.
+  /// Describes where omitted options were taken from; `nil` before `validate`.
   package var completion: StorageCompletion?
 
   /// The backend outside of this process that the options name.
@@ -97,7 +97,8 @@ package struct StorageOptions: ParsableArguments {
     }
   }
 
-  /// The app user that the command acts as; `nil` for an administrator. `validate` has rejected invalid claims.
+  /// The app user as whom the command sends requests; `nil` for an administrator. `validate` has rejected invalid
+  /// claims.
   private var user: ActingUser? { (try? ActingUser(userID, claims: claims)) ?? nil }
 
   package mutating func validate() throws {
@@ -142,7 +143,7 @@ package struct StorageOptions: ParsableArguments {
     package var isDataNamed = false
     /// The connection of `connections.toml` that these locations come from.
     package var connection: NamedConnection?
-    /// Whether all writes are refused.
+    /// Whether all writes are rejected.
     package var isReadOnly = false
 
     package init(
@@ -174,8 +175,8 @@ package struct StorageOptions: ParsableArguments {
 
   package var locations: Locations { locations(.ofProcess) }
 
-  /// The cache of an embedded backend is in its data folder and moves with it. The caches of servers are in one folder,
-  /// by the server's address.
+  /// The locations of data and cache. The cache of an embedded backend is in its data folder, so both can be moved
+  /// together. The caches of servers are in one folder, by the server's address.
   package func locations(_ paths: Paths) -> Locations {
     // `validate` has rejected invalid addresses.
     let remote = try? remoteBackend()
@@ -197,7 +198,7 @@ package struct StorageOptions: ParsableArguments {
     return locations
   }
 
-  /// The remote backend of the options. The environment applies only if the options name no backend.
+  /// The remote backend that the options name. If the options name no backend, the environment can name one.
   package func remoteBackend() throws(ModelError) -> RemoteBackend? {
     try remote.choice(environment: readsEnvironment ? Self.environment : [:])
   }
@@ -228,24 +229,24 @@ extension BackendConfiguration.Durability: ExpressibleByArgument {
       + "commits. Neither loses commits when the process dies.", valueName: "when")
 }
 
-/// The source of backend options that the command line omits.
+/// Describes where omitted backend options were taken from.
 package struct StorageCompletion: Codable, Hashable, Sendable {
-  /// The named connection that supplies the omitted options; `nil` for none.
+  /// The named connection that provided the omitted options; `nil` for none.
   package var connection: NamedConnection?
-  /// The source of the connection, if no option names it.
+  /// The way in which the connection was chosen, if no option names it.
   package var source: DefaultConnection.Source?
-  /// Whether the command line names a place: a connection, a server, a data folder or a cache folder.
+  /// Whether the command line itself names a connection, a server, a data folder or a cache folder.
   var isNamed = false
 }
 
 extension StorageOptions {
-  /// Whether the named connection or the shell refuses all writes.
+  /// Whether the named connection or the shell rejects all writes.
   package var isReadOnly: Bool { completion?.connection?.isReadOnly == true || Surroundings.current.isReadOnly }
 
-  /// Whether the command line itself names the place, not the environment or a default.
+  /// Whether the command line itself names the backend or its data. It is not named by the environment or a default.
   package var isPlaceNamed: Bool { completion?.isNamed == true }
 
-  /// Fills in the omitted options from the named connection, or from the shell that runs the command.
+  /// Sets omitted options from the named connection, or from the shell that runs the command.
   package mutating func complete() throws {
     var completion = StorageCompletion()
     completion.isNamed = connection != nil || cache != nil || given.contains { $0 != "in-memory" }
@@ -257,7 +258,7 @@ extension StorageOptions {
     }
   }
 
-  /// Fills in the omitted options from the default connection, if there is one.
+  /// Sets omitted options from the default connection, if there is one.
   package mutating func completeByDefault() throws {
     guard let usual = DefaultConnection(.ofProcess, Self.environment) else { return }
     do throws(CommandFailure) { try adopt(usual.name, from: usual.source) } catch {
@@ -265,7 +266,7 @@ extension StorageOptions {
     }
   }
 
-  /// - Parameter source: `nil` if an option names the connection; conflicting options are then refused.
+  /// - Parameter source: `nil` if an option names the connection. In this case conflicting options are rejected.
   private mutating func adopt(_ name: String, from source: DefaultConnection.Source? = nil) throws(CommandFailure) {
     let named = try ConnectionsFile.read(.ofProcess).connection(named: name)
     if source == nil { try checkAgreement(with: named) }
@@ -278,7 +279,7 @@ extension StorageOptions {
     completion?.source = source
   }
 
-  /// The names of the given options that choose a backend.
+  /// The names of the options on the command line that choose a backend.
   private var given: [String] {
     let all = [
       ("emulator", remote.emulator != nil), ("cloud", remote.cloud), ("credentials", remote.credentials != nil),
@@ -288,7 +289,7 @@ extension StorageOptions {
     return all.filter(\.1).map(\.0)
   }
 
-  /// - Throws: for an option that contradicts the connection.
+  /// - Throws: if an option contradicts the connection.
   private func checkAgreement(with named: NamedConnection) throws(CommandFailure) {
     if let option = given.first {
       throw CommandFailure(
@@ -306,7 +307,7 @@ extension StorageOptions {
     }
   }
 
-  /// - Throws: `ValidationError` for an error in the connection.
+  /// - Throws: `ValidationError` if the connection has an error.
   private mutating func adopt(_ named: NamedConnection) throws {
     let isSameDatabase = (project ?? named.project) == named.project && (database ?? named.database) == named.database
     (remote.emulator, remote.cloud, remote.credentials) = (named.emulator, named.isCloud, named.credentials)
@@ -319,7 +320,7 @@ extension StorageOptions {
     try remote.validate()
   }
 
-  /// Inherits a shell's options. The shell's cache belongs to one database and is not used for another.
+  /// Sets omitted options from a shell. The shell's cache belongs to one database and is not used for other databases.
   package mutating func inherit(_ base: StorageOptions) {
     let isSameDatabase = project == nil && database == nil
     remote = base.remote

@@ -9,16 +9,16 @@ import Foundation
 import Glibc
 import Logging
 
-/// Sentences about events of the data and the cache, such as commits lost in a power failure. Each is sent to the log
-/// and to the screen's only reader. Sentences before the reader starts are buffered.
+/// Sentences about events of the data and the cache, such as commits lost in a power failure. Each is written to the
+/// log and sent to the screen, which is the only reader. Sentences are buffered until the screen reads them.
 package struct StorageReports: Sendable {
-  /// The sentences in order. If more than 64 are unread, the newest are only in the log.
+  /// The sentences in order. If more than 64 are unread, newer ones are only in the log.
   package let sentences: AsyncStream<String>
   private let continuation: AsyncStream<String>.Continuation
 
   package init() { (sentences, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(64)) }
 
-  /// The path from a part of the storage to the log and the reader.
+  /// Returns a function that sends sentences of one part of the storage to the log and the reader.
   /// - Parameter label: the part's name in the log.
   package func report(_ label: String) -> @Sendable (String) -> Void {
     let (log, continuation) = (Logger(label: label), continuation)
@@ -30,7 +30,7 @@ package struct StorageReports: Sendable {
 }
 
 extension StorageNotice {
-  /// - Parameter isDataShared: whether the data is shared, so that another process may hold the cache.
+  /// - Parameter isDataShared: whether the data is shared. If so, another process may have the cache open.
   package init(_ problem: CacheProblem, isDataShared: Bool = false) {
     if isDataShared, problem.isInMemory, problem.error.kind == .locked {
       self.init(
@@ -52,7 +52,7 @@ extension StorageNotice {
     self.init(badge: badge, message: problem.notice)
   }
 
-  /// Data that could not be opened, replaced by an empty backend in memory.
+  /// A notice that the data could not be opened, and that an empty backend in memory replaces it.
   package init(backend error: StoreError) {
     let badge =
       switch error.kind {
@@ -69,12 +69,12 @@ extension StorageNotice {
   }
 }
 
-/// Data on a read-only file system, such as a failing disk or a snapshot. Neither the lock nor SQLite's log can be
-/// opened there, so commands that read use a copy:
+/// Access to data on a read-only file system, such as a failing disk or a snapshot. Neither the lock nor SQLite's log
+/// can be opened there, so commands that read use a copy:
 /// ```
 /// folder ──copy──► a private temporary folder ──open──► backend, then the folder is deleted
 /// ```
-/// The open files remain readable until the process ends, and then the system removes them. The backend refuses every
+/// The open files remain readable until the process ends. Then the system removes them. The backend rejects every
 /// commit.
 package enum ReadOnlyDisk {
   /// Whether a data folder is on a read-only file system.

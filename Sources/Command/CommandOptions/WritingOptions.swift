@@ -19,8 +19,8 @@ package struct WritingOptions: ParsableArguments {
   /// The connection to the server.
   package func connect() throws(CommandFailure) -> BackendConnection { try storage.locations.connect() }
 
-  /// Writes one document at the server, without the cache and its queue: a failed write leaves no trace.
-  /// - Parameter time: the time after which the document must not have changed.
+  /// Writes one document at the server, without the cache and its queue. So a failed write remains nowhere.
+  /// - Parameter time: the write fails if the document has changed after this time.
   package func commit(_ mutation: Mutation, unchangedSince time: Timestamp? = nil) async throws {
     do throws(ModelError) { try mutation.validateForWrite() } catch { throw CommandFailure(.badData, error.message) }
     let connection = try connect()
@@ -44,7 +44,7 @@ package struct WritingOptions: ParsableArguments {
     try OutputFile.print(data: "{\"path\": \(DocumentLine.quoted(mutation.key.path.text)), \"commitTime\": \(time)}\n")
   }
 
-  /// Whether each write is reported to a user who types commands in a shell.
+  /// Whether to report each write, because a user types the commands in a shell.
   private var tellsWrites: Bool { Surroundings.current.tellsWrites && !headless.quiet && !json }
 
   private static func account(of mutation: Mutation, existed: Bool) -> ShownText {
@@ -55,7 +55,8 @@ package struct WritingOptions: ParsableArguments {
     }
   }
 
-  /// Writes a document. If the document changes after it was checked, the failure is the same as for an earlier change.
+  /// Writes a document. If the document changes between the check and the write, the error is the same as for an
+  /// earlier change.
   private static func commit(_ mutation: Mutation, at datastore: any Datastore) async throws -> CommitResponse {
     let path = mutation.key.path.text
     do throws(RPCStatus) {
@@ -80,7 +81,7 @@ package struct WritingOptions: ParsableArguments {
   package init() {}
 }
 
-/// The condition that a document has not changed since it was read.
+/// The option that requires that a document has not changed since it was read.
 package struct UnchangedOption: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -94,8 +95,8 @@ package struct UnchangedOption: ParsableArguments {
 }
 
 extension Precondition {
-  /// Creates a precondition that the document does not change before the write, after checking that it has not changed
-  /// since a time.
+  /// Checks that a document has not changed since a time. Returns a precondition that it does not change before the
+  /// write.
   /// - Throws: `notFound` if the document does not exist, `changed` if it has changed.
   package static func unchanged(
     since time: Timestamp, _ key: DocumentKey, at datastore: any Datastore
@@ -111,14 +112,14 @@ extension Precondition {
   }
 }
 
-/// The conditions of a write to a document that need not exist.
+/// The options for a write to a document that need not exist.
 package struct ExistingOptions: ParsableArguments {
   @Flag(help: "Only if the document exists; otherwise exit status 4.")
   package var ifExists = false
 
   @OptionGroup package var unchanged: UnchangedOption
 
-  /// The precondition that needs no read of the document.
+  /// The precondition that can be created without reading the document.
   package var precondition: Precondition { ifExists ? .exists(true) : .none }
 
   package init() {}

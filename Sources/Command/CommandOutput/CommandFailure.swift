@@ -5,14 +5,14 @@ package import FirestoreSQLite
 package import FirestoreText
 import TerminalCanvas
 
-/// The exit status of a command, stable for scripts: the number from <sysexits.h> if one applies.
+/// The exit status of a command. Scripts can rely on it. It is the number from <sysexits.h> if one applies.
 package enum ExitStatus: Int32, CaseIterable, Sendable {
   case failure = 1
-  /// A document requested by its path does not exist.
+  /// The document at the requested path does not exist.
   case notFound = 4
-  /// A document to create already exists.
+  /// The document to create already exists.
   case alreadyExists = 5
-  /// A document has changed since the time in `--if-unchanged-since`.
+  /// The document has changed since the time in `--if-unchanged-since`.
   case changed = 6
   /// EX_USAGE, EX_DATAERR, EX_NOINPUT.
   case usage = 64
@@ -20,27 +20,27 @@ package enum ExitStatus: Int32, CaseIterable, Sendable {
   case noInput = 66
   /// EX_UNAVAILABLE: the backend is unreachable, or its data is in use.
   case unavailable = 69
-  /// EX_SOFTWARE: replaces `failure` in commands that use status 1 for a result.
+  /// EX_SOFTWARE. Replaces `failure` in commands for which status 1 is a result.
   case software = 70
   /// EX_CANTCREAT, EX_IOERR.
   case cannotCreate = 73
   case inputOutput = 74
-  /// EX_TEMPFAIL: timed out, or refused for now; a retry can succeed.
+  /// EX_TEMPFAIL: the command timed out or was rejected temporarily. A retry can succeed.
   case tryAgain = 75
-  /// EX_PROTOCOL: the peer does not speak the protocol.
+  /// EX_PROTOCOL: the peer does not follow the protocol.
   case protocolError = 76
   /// EX_NOPERM, EX_CONFIG.
   case permissionDenied = 77
   case configuration = 78
 }
 
-/// The reason why a command failed: one line for people and one number for scripts.
+/// The reason why a command failed: a message of one line, and an exit status for scripts.
 package struct CommandFailure: Error, Hashable, Sendable {
   package var status: ExitStatus
-  /// The message, which names the failed operation and the remedy, without the prefix "hearth:" and without line
+  /// The message. It names the failed operation and how to fix the problem. It contains no prefix "hearth:" and no line
   /// breaks.
   package var message: String
-  /// Lines that show the error position, for people at a terminal.
+  /// Lines that show the position of the error, for display on a terminal.
   package var excerpt: [String] = []
 
   package init(_ status: ExitStatus, _ message: String) {
@@ -50,7 +50,7 @@ package struct CommandFailure: Error, Hashable, Sendable {
 }
 
 extension CommandFailure {
-  /// A rejection by the backend.
+  /// A failure because the backend rejected a request.
   /// - Parameter subject: the requested object, such as a document's path.
   package init(_ status: RPCStatus, _ subject: String? = nil) {
     self.init(ExitStatus(status), (subject.map { "\($0): " } ?? "") + "\(status)")
@@ -99,7 +99,7 @@ extension TextError {
     return failure
   }
 
-  /// The text as displayed, and a caret below the column; empty if the error concerns the whole text.
+  /// The text as it is displayed, and a line with a caret below the column. Empty if the error concerns the whole text.
   package func excerpt(of text: String) -> [String] {
     guard let column else { return [] }
     var before = String.UnicodeScalarView()
@@ -109,13 +109,13 @@ extension TextError {
 }
 
 extension FieldPathText {
-  /// Parses a field that is a separate argument.
+  /// Parses a field path that is a separate argument.
   package static func argument(_ text: String) throws(CommandFailure) -> FieldPath {
     do throws(TextError) { return try parse(text) } catch { throw error.failure("", text) }
   }
 }
 
 extension MomentText {
-  /// Parses a time by this device's clock.
+  /// Parses a time. Relative times refer to this device's clock.
   package static func parse(_ text: String) throws -> Timestamp { try parse(text, now: .now) }
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Glibc
 
-/// A file that gets its name atomically, when it is complete and on the disk. If the process fails or is killed before
-/// that, the old file with this name remains. Until then the new file has no name, if the file system supports unnamed
-/// files.
+/// Replaces a file atomically: the new file gets its name only when it is complete and on disk. If the process fails or
+/// is killed before that, the old file remains. Until then the new file has no name, if the file system supports
+/// unnamed files.
 package struct FileReplacement {
-  /// O_TMPFILE of <fcntl.h>, which Swift does not import.
+  /// The flag O_TMPFILE of <fcntl.h>, which Swift does not import.
   private static let withoutName = 0o20_000_000 | O_DIRECTORY
 
   package let descriptor: Int32
@@ -14,7 +14,7 @@ package struct FileReplacement {
   private let isNamed: Bool
 
   /// - Parameters:
-  ///   - path: the path of an existing or future regular file, resolved by `OutputPlace`.
+  ///   - path: the path of a regular file that may not exist yet, resolved by `OutputPlace`.
   ///   - mode: the permissions of a new file, reduced by the umask. A file that replaces another one keeps its
   ///     permissions.
   package init(of path: String, mode: mode_t = 0o666) throws(CommandFailure) {
@@ -45,7 +45,7 @@ package struct FileReplacement {
     }
   }
 
-  /// - Parameter isDurable: whether to return only when the file would survive a power failure.
+  /// - Parameter isDurable: whether to return only when the file is on disk and would survive a power failure.
   package func commit(isDurable: Bool = true) throws(CommandFailure) {
     // Some file systems do not support fsync.
     guard !isDurable || fsync(descriptor) == 0 || errno == EINVAL else { throw failure(.inputOutput) }
@@ -78,7 +78,7 @@ package struct FileReplacement {
     CommandFailure(status, "\(path) cannot be written: \(String(cString: strerror(errno))).")
   }
 
-  /// Removes the files of killed processes that were writing a file with this name.
+  /// Removes the unfinished files that killed processes left when they were writing a file with this name.
   private static func removeAbandonedParts(of name: String, in folder: String) {
     guard let listing = opendir(folder) else { return }
     defer { closedir(listing) }

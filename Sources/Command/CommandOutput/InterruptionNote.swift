@@ -3,14 +3,14 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// The message when Ctrl-C or another signal ends work with lasting partial results: its progress, and the way to
-/// continue. The signal then has its usual effect.
+/// Prints a message if Ctrl-C or another signal ends a command whose partial results remain. The message says how far
+/// the command got and how to continue. The signal then has its usual effect.
 package final class InterruptionNote: Sendable {
   private static let queue = DispatchQueue(label: "hearth.interruption")
 
   /// The count of finished documents.
   private let count = Count()
-  /// The sources of the signals, active while they are retained.
+  /// The sources of the signals. They are active while they are retained.
   private let sources = Mutex<[any DispatchSourceSignal]>([])
 
   /// - Parameter text: creates the message from the number of finished documents.
@@ -27,7 +27,7 @@ package final class InterruptionNote: Sendable {
   /// - Parameter count: the number of finished documents.
   package func note(_ count: Int) { self.count.value.withLock { $0 = count } }
 
-  /// Ends the watch after the work: the signals have their previous effects again.
+  /// Restores the previous effect of the signals when the command is done.
   package func end() {
     sources.withLock { sources in
       for source in sources {
@@ -43,7 +43,7 @@ package final class InterruptionNote: Sendable {
     let value = Mutex(0)
   }
 
-  /// - Returns: `nil` if the parent process has set the signal's disposition.
+  /// - Returns: `nil` if the parent process has already set how the signal is handled.
   private static func source(
     _ number: Int32, _ count: Count, _ text: @escaping @Sendable (Int) -> String
   ) -> sending (any DispatchSourceSignal)? {

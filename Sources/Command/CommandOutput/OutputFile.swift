@@ -4,12 +4,13 @@ import FirestoreText
 import Foundation
 import Glibc
 
-/// The output of a command: standard output or a file. Buffered; one task writes.
+/// The output of a command: standard output or a file. The output is buffered. Only one task may write.
 ///
-/// Text for people is `ShownText` and has the same bytes everywhere. Text for programs is written by `data`. A file or
-/// a pipe receives its bytes unchanged. On a terminal its unsafe characters become JSON escapes.
+/// Text for people is `ShownText`, and its bytes are the same everywhere. Text for programs is written with `data`. In
+/// a file or a pipe, its bytes are unchanged. On a terminal, its unsafe characters are replaced by JSON escapes.
 package final class OutputFile {
-  /// The reader of standard output has disconnected: nothing more can be written, which is not an error.
+  /// Thrown if the reader of standard output has disconnected, so that no more can be written. The command does not
+  /// report this as an error.
   package struct ClosedPipe: Error {
     package init() {}
   }
@@ -31,7 +32,8 @@ package final class OutputFile {
       STDOUT_FILENO, "standard output", isStandard: true, try compressor(compression, of: "standard output"))
   }
 
-  /// Writes to a pager on the terminal. The end of the pager counts as the end of standard output's reader.
+  /// Creates an output that writes to a pager on the terminal. The end of the pager has the same effect as a closed
+  /// pipe.
   package convenience init(pager descriptor: Int32) {
     self.init(descriptor, "the pager", isStandard: true, isTerminal: true)
   }
@@ -81,7 +83,7 @@ package final class OutputFile {
     buffer.append(UInt8(ascii: "\n"))
   }
 
-  /// Writes text for programs: documents, JSON, rows of values, the contents of a file.
+  /// Writes text for programs, such as documents, JSON, rows of values, or the contents of a file.
   package func data(_ text: String) throws { try write(isTerminal ? ShownText(json: text) : ShownText(verbatim: text)) }
 
   /// Writes a line of data with a newline.
@@ -102,7 +104,7 @@ package final class OutputFile {
     try put(compressed)
   }
 
-  /// Writes all buffered output, with the end of compressed data. No output can follow.
+  /// Writes all buffered output and completes compressed data. Nothing can be written after this call.
   package func finish() throws {
     try flush()
     guard let compressor else { return }
@@ -152,19 +154,20 @@ package final class OutputFile {
   }
 }
 
-/// The resolved kind of an output path.
+/// The kind of thing that an output path refers to.
 package enum OutputPlace: Hashable, Sendable {
-  /// An open descriptor of this process: `/dev/stdout`, `/dev/fd/3`, or the path that a shell makes of `>(command)`.
+  /// An open descriptor of this process: `/dev/stdout`, `/dev/fd/3`, or the path that a shell creates for `>(command)`.
   case descriptor(Int32)
-  /// A device or a pipe: it has a name, but its data is sent elsewhere.
+  /// A device or a named pipe. It cannot be replaced like a file.
   case stream(String)
-  /// A regular file, or no file yet. Links are resolved: this is the path of the file itself.
+  /// A regular file, or a file that does not exist yet. Symbolic links are resolved, so this is the path of the file
+  /// itself.
   case file(String)
 
-  /// The largest number of links to follow, as in the kernel.
+  /// The maximum number of symbolic links to follow, as in the kernel.
   private static let linkLimit = 40
 
-  /// - Throws: a failure that names the path, for a folder, a socket, or a path that cannot be examined.
+  /// - Throws: a failure that contains the path. The path is a folder, a socket, or cannot be examined.
   package init(_ path: String) throws(CommandFailure) {
     func failure(_ reason: String) -> CommandFailure {
       CommandFailure(.cannotCreate, "\(path) cannot be written: \(reason).")
@@ -249,7 +252,7 @@ package enum OutputPlace: Hashable, Sendable {
   }
 }
 
-/// The pager for output longer than the screen: `$PAGER`, else `less`.
+/// The pager for output that is longer than the screen: `$PAGER`, otherwise `less`.
 package struct Pager {
   private let stream: UnsafeMutablePointer<FILE>
   package let file: OutputFile
@@ -277,7 +280,7 @@ package struct Pager {
     (environment["PATH"] ?? "").split(separator: ":").contains { access("\($0)/\(program)", X_OK) == 0 }
   }
 
-  /// Waits until the user ends the pager.
+  /// Waits until the user quits the pager.
   package func close() {
     pclose(stream)
     var before = interruption

@@ -2,9 +2,9 @@
 import FirestoreText
 
 /// A text typed in `hearth shell`, split into commands and words as a shell does. Blanks separate words, quotes and
-/// backslashes group text, `#` begins a comment, and a line break or `;` ends a command. A word, or the part after its
-/// `=`, can begin with a bracket and continues to the matching one, so JSON needs no quotes. Text after a `|` up to the
-/// line's end is passed to the system's shell.
+/// backslashes group text, `#` begins a comment, and a line break or `;` ends a command. If a word, or the part after
+/// its `=`, begins with a bracket, it ends at the matching bracket. So JSON needs no quotes. The text after a `|` is
+/// passed to the system's shell, up to the end of the line.
 package struct ShellText {
   package enum Statement: Hashable, Sendable {
     case command([String], line: Int)
@@ -23,7 +23,7 @@ package struct ShellText {
   package struct Failure: Error, Hashable, Sendable {
     package var line: Int
     package var reason: String
-    /// Whether the text is unfinished, so that more text could complete it.
+    /// Whether the text is incomplete, so that additional text can make it valid.
     package var isUnfinished = false
 
     package init(line: Int, reason: String, isUnfinished: Bool = false) {
@@ -31,7 +31,7 @@ package struct ShellText {
     }
   }
 
-  /// The quote, bracket or backslash that is open at the end of a text.
+  /// The quote, bracket or backslash that is not closed at the end of a text.
   package enum Opening: Hashable, Sendable {
     case quote(Character)
     case bracket
@@ -51,7 +51,7 @@ package struct ShellText {
     }
   }
 
-  /// Whether `|` ends a command; in another shell's line it is a separate word.
+  /// Whether `|` ends a command. In text for another shell, `|` is a separate word.
   private var takesPipes = true
   private var statements: [Statement] = []
   private var words: [String] = []
@@ -64,7 +64,7 @@ package struct ShellText {
   private var opening: (kind: Opening, line: Int)?
   private var failure: Failure?
 
-  /// - Throws: if the text ends too early, or has syntax that only another shell understands.
+  /// - Throws: if the text is incomplete, or if it contains syntax that only other shells understand.
   package static func statements(in text: String) throws(Failure) -> [Statement] {
     var reader = ShellText()
     reader.read(Array(text))
@@ -89,8 +89,8 @@ package struct ShellText {
     return reader.opening != nil
   }
 
-  /// The words of the last command before the end of a text, and the last word, which may be empty; `nil` inside a
-  /// comment.
+  /// The words of the last command in a text, and its last word, which may be empty. Returns `nil` if the text ends
+  /// inside a comment.
   package static func end(of text: some Sequence<Character>) -> (words: [String], last: LastWord)? {
     var reader = ShellText()
     reader.takesPipes = false
@@ -126,7 +126,7 @@ package struct ShellText {
     return true
   }
 
-  /// Reads the next element outside of quotes, from an index.
+  /// Reads the next character or group of characters outside of quotes, at an index.
   /// - Returns: the index after it.
   private mutating func step(_ text: [Character], _ index: Int) -> Int {
     let character = text[index]
@@ -264,7 +264,7 @@ package struct ShellText {
 }
 
 extension ShellText {
-  /// A word in a spelling that parses as the text.
+  /// Spells a word so that it parses as the text.
   /// - Parameters:
   ///   - opening: the quote that is already typed.
   ///   - isComplete: whether to close the quote.

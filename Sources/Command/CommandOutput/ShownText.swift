@@ -2,10 +2,10 @@
 package import FirestoreModel
 import TerminalCanvas
 
-/// Text that can be printed anywhere, also to a pipe or a log that is later shown on a terminal. All parts from other
-/// sources are escaped: they cannot move a cursor, reorder or hide text, or begin a line.
+/// Text that is safe to print anywhere, even to a pipe or a log that is later shown on a terminal. All parts from other
+/// sources are escaped. They cannot move the cursor, reorder or hide text, or start a new line.
 ///
-/// Printing functions accept only this type, and only these initializers create it:
+/// Functions that print accept only this type. These are its initializers:
 ///
 /// | from | effect |
 /// |---|---|
@@ -17,20 +17,20 @@ import TerminalCanvas
 package struct ShownText: Hashable, Sendable {
   package let text: String
 
-  /// - Parameter verbatim: text made of safe parts and of the program's own control sequences. Each caller explains in
-  ///   a comment why its text is safe.
+  /// - Parameter verbatim: text that consists of safe parts and of the program's own control sequences. Each caller
+  ///   explains in a comment why its text is safe.
   package init(verbatim text: String) { self.text = text }
 
   package init(_ text: String) { self.text = SafeText.sanitized(text) }
 
-  /// - Parameter text: text of any origin, which keeps its line breaks.
+  /// - Parameter text: text of any origin. Its line breaks remain.
   package init(lines text: String) {
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
     self.text = lines.map { SafeText.sanitized(String($0)) }.joined(separator: "\n")
   }
 
-  /// - Parameter text: JSON of any origin. Characters that could move the cursor, reorder or hide text become JSON
-  ///   escapes, so that a document copied from the screen has the same values. Line breaks remain.
+  /// - Parameter text: JSON of any origin. Characters that could move the cursor, or reorder or hide text, are replaced
+  ///   by JSON escapes. So a document that is copied from the screen has the same values. Line breaks remain.
   package init(json text: String) { self.text = JSONEscapes.escaped(text) }
 
   package var isEmpty: Bool { text.isEmpty }
@@ -77,7 +77,7 @@ extension Sequence<ShownText> {
   package func asLines() -> ShownText { ShownText(verbatim: map { $0.text + "\n" }.joined()) }
 }
 
-/// Unsafe characters in JSON as JSON's own escapes, because the replacements of `SafeText` would change the values.
+/// Replaces unsafe characters in JSON with JSON escapes. The replacements of `SafeText` would change the values.
 private enum JSONEscapes {
   static func escaped(_ text: String) -> String {
     if text.utf8.allSatisfy({ $0 &- 0x20 < 0x5F || $0 == 0x0a }) { return text }
@@ -93,7 +93,8 @@ private enum JSONEscapes {
     return String(view)
   }
 
-  /// Whether a joiner belongs to an emoji or to a word of some scripts; in other places joiners only hide text.
+  /// Whether a joiner is part of an emoji or of a word in a script that uses joiners. In other positions, a joiner only
+  /// hides text.
   private static func joins(_ scalars: [Unicode.Scalar], at index: Int) -> Bool {
     guard scalars[index].value == 0x200C || scalars[index].value == 0x200D else { return false }
     guard index > 0, index + 1 < scalars.count else { return false }

@@ -4,14 +4,14 @@ import FirestoreModel
 import Glibc
 import Synchronization
 
-/// Descriptors 0 to 2, which every part of a process uses as its standard streams.
+/// Descriptors 0 to 2, the standard streams of the process.
 package enum StandardStreams {
-  /// Opens standard streams that the caller left closed, and turns a disconnected reader into an error instead of a
-  /// signal.
+  /// Opens the standard streams that the parent process closed. Also ignores SIGPIPE, so that a disconnected reader
+  /// causes an error instead of a signal.
   ///
-  /// Call this before opening any file. Otherwise a file could get one of these numbers and be read as input or
-  /// overwritten with output. The opened streams refer to `/dev/null` in the wrong direction, so that using them is
-  /// still an error.
+  /// Call this before you open any file. Otherwise a file could get one of these numbers, and be read as input or
+  /// overwritten with output. The streams are opened as `/dev/null` in the wrong direction, so that using them is still
+  /// an error.
   package static func reserve() {
     for (descriptor, mode) in [(STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY)]
     where fcntl(descriptor, F_GETFD) < 0 {
@@ -24,9 +24,9 @@ package enum StandardStreams {
 
 /// One-line messages for people, separate from the output.
 ///
-/// A message that cannot be written is lost: it cannot be reported elsewhere, and the work continues.
+/// A message that cannot be written is lost, because there is nowhere else to report it. The command continues.
 package enum StandardError {
-  /// The longest wait for a slow reader, in milliseconds. After this time, the rest of the message is lost.
+  /// The maximum time to wait for a slow reader, in milliseconds. After this time, the rest of the message is dropped.
   private static let patience: Int32 = 1000
 
   package static func write(_ line: ShownText) {
@@ -40,16 +40,16 @@ package enum StandardError {
 
   private static let isJSON = Atomic(false)
 
-  /// Makes each message a JSON object from now on.
+  /// Writes each later message as a JSON object.
   package static func writesJSON() { isJSON.store(true, ordering: .relaxed) }
 
-  /// A JSON object as a line.
+  /// A line that contains a JSON object.
   package static func jsonLine(_ members: [(String, JSONSyntax.Kind)]) -> ShownText {
     let object = JSONSyntax(.object(members.map { JSONSyntax.Member($0.0, JSONSyntax($0.1)) }))
     return ShownText(json: object.lineText) + "\n"
   }
 
-  /// The last remark about the data.
+  /// The last warning, which a failure may repeat.
   private static let lastRemark = Mutex<String?>(nil)
 
   /// Reports a warning during a command.
@@ -58,8 +58,8 @@ package enum StandardError {
     write("hearth: \(text)")
   }
 
-  /// Whether a failure repeats the last remark. The call clears the remark, so that the next failure of a shell is
-  /// reported.
+  /// Whether a failure has the same text as the last warning. Clears the stored warning, so that the next failure in a
+  /// shell is reported.
   package static func hasSaid(_ failure: String) -> Bool {
     lastRemark.withLock { remark in
       defer { remark = nil }

@@ -3,6 +3,6 @@ package import FirestoreModel
 import Foundation
 
 extension Timestamp {
-  /// This device's clock, in microseconds.
+  /// The time of this device's clock, in microseconds.
   package static var now: Timestamp { Timestamp(microseconds: Int64(Date().timeIntervalSince1970 * 1e6)) }
 }

@@ -26,7 +26,7 @@ package struct CacheCommand: ParsableCommand {
   package init() {}
 }
 
-/// `hearth cache gc`: the garbage collection that a running client performs periodically.
+/// `hearth cache gc`: the garbage collection of the cache, which a running client also performs periodically.
 package struct CollectCommand: AsyncParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "gc", abstract: "Remove the least recently used data from a cache at its size limit.",
@@ -73,7 +73,7 @@ package struct CollectCommand: AsyncParsableCommand {
   }
 }
 
-/// `hearth cache explain`: how the cache answers a query.
+/// `hearth cache explain`: shows how the cache executes a query.
 package struct CacheExplainCommand: AsyncParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "explain", abstract: "Explain how the cache answers a query, and suggest indexes.",
@@ -138,7 +138,7 @@ extension Value {
   static func strings(_ texts: [String]) -> Value { .array(texts.map { .string($0) }) }
 }
 
-/// `hearth cache indexes`: the cache's own indexes.
+/// `hearth cache indexes`: the local indexes of the cache.
 package struct IndexesCommand: AsyncParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "indexes",

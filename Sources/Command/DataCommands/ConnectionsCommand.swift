@@ -133,7 +133,7 @@ package struct ConnectionListing: ParsableCommand {
 }
 
 extension StorageOptions.Locations {
-  /// Resolves the backend and database of a named connection.
+  /// Describes the backend and the database of a named connection.
   init(_ connection: NamedConnection) throws {
     let file = ConnectionsFile(of: connection)
     self = try ConnectionsFile.$given.withValue(file) {
@@ -141,7 +141,7 @@ extension StorageOptions.Locations {
     }
   }
 
-  /// `emulator 127.0.0.1:8080`, `Cloud Firestore`, `data in ~/x`.
+  /// The location as text: `emulator 127.0.0.1:8080`, `Cloud Firestore`, `data in ~/x`.
   package func place(_ paths: Paths) -> String {
     switch backend {
     case .embedded(nil): "memory"
@@ -153,7 +153,7 @@ extension StorageOptions.Locations {
     }
   }
 
-  /// Warnings for the user before a write.
+  /// Warnings that concern writes to this connection.
   package var marks: [String] {
     [isProduction ? "production" : nil, isReadOnly ? "read-only" : nil].compactMap(\.self)
   }

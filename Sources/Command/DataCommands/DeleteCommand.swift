@@ -8,7 +8,7 @@ import FirestoreProtocol
 import FirestoreQuery
 import Foundation
 
-/// `hearth delete`: one document, everything below a path, or the results of a query.
+/// `hearth delete`: deletes one document, everything below a path, or the documents in a query's result.
 package struct DeleteCommand: AsyncParsableCommand, WritingCommand {
   package static let configuration = CommandConfiguration(
     commandName: "delete", abstract: "Delete a document, the results of a query, or everything below a path.",
@@ -77,10 +77,10 @@ package struct DeleteCommand: AsyncParsableCommand, WritingCommand {
     await reportRemaining(below: keys)
   }
 
-  /// The largest number of deleted documents to check for subcollections.
+  /// The maximum number of deleted documents that are checked for subcollections.
   private static let mostChecked = 500
 
-  /// Reports the subcollections of deleted documents, which still exist.
+  /// Reports which subcollections of the deleted documents still exist.
   private func reportRemaining(below keys: [DocumentKey]) async {
     if writing.headless.quiet { return }
     let checked = Array(keys.prefix(Self.mostChecked))
@@ -106,7 +106,7 @@ package struct DeleteCommand: AsyncParsableCommand, WritingCommand {
   }
 }
 
-/// `hearth clear`: empties a database.
+/// `hearth clear`: deletes all documents of a database.
 package struct ClearCommand: AsyncParsableCommand, WritingCommand {
   package static let configuration = CommandConfiguration(
     commandName: "clear", abstract: "Delete all documents of a database.",

@@ -8,7 +8,7 @@ import FirestoreModel
 import Foundation
 import TerminalTheme
 
-/// `hearth paths`: the locations of all files.
+/// `hearth paths`: prints where all files are.
 package struct PathsCommand: ParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "paths", abstract: "Print the files and folders that hearth uses.",
@@ -56,7 +56,7 @@ package struct PathsCommand: ParsableCommand {
     return "(in memory)"
   }
 
-  /// Creates a JSON object. The names in `lists` have arrays, and every other name has a string or null.
+  /// Creates a JSON object. The values of the names in `lists` are arrays. All other values are strings or null.
   private static func json(_ object: [String: [String]], lists: Set<String>) throws -> String {
     let values = object.mapValues { $0 as Any }.map { name, value -> (String, Any) in
       guard !lists.contains(name) else { return (name, value) }

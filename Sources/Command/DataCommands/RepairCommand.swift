@@ -9,7 +9,7 @@ import Glibc
 
 import struct Hearth.Backend
 
-/// `hearth repair`: recovers the readable part of damaged data of the embedded backend.
+/// `hearth repair`: recovers the readable part of the embedded backend's data if the data is damaged.
 package struct RepairCommand: ParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "repair", abstract: "Check the embedded backend's data, and repair it if it is damaged.",

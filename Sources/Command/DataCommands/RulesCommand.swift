@@ -6,7 +6,7 @@ import FirestoreJSON
 import FirestoreModel
 import FirestoreRules
 
-/// `hearth rules`: security rules files.
+/// `hearth rules`: checks and tests files with security rules.
 package struct RulesCommand: ParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "rules", abstract: "Check files of security rules, or test them with cases.",
@@ -98,9 +98,10 @@ package struct RulesCommand: ParsableCommand {
   package init() {}
 }
 
-/// A rules file, read and compiled.
+/// A rules file that was read and compiled.
 struct RulesSource {
-  /// The read limit. It exceeds the size limit of rules, so that the compiler reports rules that are too large.
+  /// The maximum number of bytes that are read. This is more than rules may have, so that the compiler reports rules
+  /// that are too large.
   private static let mostBytes = 1024 * 1024
 
   let name: String
@@ -121,7 +122,7 @@ struct RulesSource {
 }
 
 extension RulesIssue {
-  /// The problem with file, line and column, unless it concerns the whole file.
+  /// The problem as text, with file, line and column. A problem with the whole file has no line.
   package var text: String {
     let place = line > 0 ? "\(fileName):\(line):\(column)" : fileName
     return "\(place): \(isError ? "error" : "warning"): \(message)"
@@ -130,7 +131,7 @@ extension RulesIssue {
 
 extension InputBytes {
   /// Reads all input as text.
-  /// - Throws: `badData` for input beyond the limit or invalid UTF-8.
+  /// - Throws: `badData` if the input exceeds the limit or is not valid UTF-8.
   mutating func text(atMost limit: Int) throws(CommandFailure) -> String {
     var bytes: [UInt8] = []
     while true {
@@ -162,13 +163,13 @@ struct RulesTestRun {
   }
 
   var summary: String { "\(Self.cases(count)), \(count - failures) as expected" }
-  /// The evaluated expressions in one line.
+  /// A line about how many expressions were evaluated.
   var coverage: String { ruleset.summary(counts) }
   var complaint: String { "\(failures) of \(Self.cases(count)) failed." }
 
   private static func cases(_ count: Int) -> String { count == 1 ? "1 case" : "\(count) cases" }
 
-  /// Runs the cases of a file and prints those with an unexpected result.
+  /// Runs the test cases in a file. Prints the cases whose result is not the expected one.
   mutating func test(_ path: String, _ output: OutputFile) throws {
     var input = try InputBytes(path)
     var reader = RulesCaseReader()

@@ -6,7 +6,7 @@ import Foundation
 import Glibc
 import TerminalTheme
 
-/// `hearth theme`: themes and theme files.
+/// `hearth theme`: lists, checks and imports themes.
 package struct ThemeCommand: ParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "theme", abstract: "List the themes, check theme files, or make one from another program's colors.",
@@ -89,13 +89,14 @@ package struct ThemeCommand: ParsableCommand {
   package init() {}
 }
 
-/// One kind of color vision in a line: `deuteranopia  added #64ecd5 … nearest: added and removed, 49`.
+/// A line about one kind of color vision: `deuteranopia  added #64ecd5 … nearest: added and removed, 49`.
 private struct VisionLine {
   private let preview: VisionPreview
 
   init(_ preview: VisionPreview) { self.preview = preview }
 
-  /// - Parameter isPainted: whether the words have the colors that they name, for terminals with true color.
+  /// - Parameter isPainted: whether each word is printed in the color that it describes. This needs a terminal with
+  ///   true color.
   func text(isPainted: Bool) -> String {
     func parameters(_ color: RGB, _ kind: Int) -> String { "\(kind);2;\(color.red);\(color.green);\(color.blue)" }
     let swatches = preview.swatches.map { swatch in

@@ -8,10 +8,10 @@ import FirestoreQuery
 import FirestoreText
 import Foundation
 
-/// A command that writes documents; refused in read-only mode.
+/// A command that writes documents. It is rejected in read-only mode.
 package protocol WritingCommand: ParsableCommand {
   var storage: StorageOptions { get }
-  /// Whether the run writes; `false` for a dry run.
+  /// Whether the command writes; `false` for a dry run.
   var writes: Bool { get }
 }
 
@@ -19,7 +19,7 @@ extension WritingCommand {
   package var writes: Bool { true }
 }
 
-/// `hearth add`: a new document with an automatic id.
+/// `hearth add`: creates a document with an automatic id.
 package struct AddCommand: AsyncParsableCommand, WritingCommand {
   package static let configuration = CommandConfiguration(
     commandName: "add", abstract: "Create a document with an automatic id, and print its path.",
@@ -54,7 +54,7 @@ package struct AddCommand: AsyncParsableCommand, WritingCommand {
   }
 }
 
-/// `hearth create`: a document that must not exist yet.
+/// `hearth create`: creates a document that must not exist yet.
 package struct CreateCommand: AsyncParsableCommand, WritingCommand {
   package static let configuration = CommandConfiguration(
     commandName: "create", abstract: "Create a document that must not exist yet.",
@@ -124,14 +124,14 @@ package struct SetCommand: AsyncParsableCommand, WritingCommand {
   }
 }
 
-/// The fields of a document that is written completely.
+/// The fields of a document that is written as a whole.
 enum FieldArguments {
   static let help = ArgumentHelp(
     "The fields: one JSON object, or - to read it from standard input, or field=value for each (see 'hearth update').",
     valueName: "fields")
 }
 
-/// `hearth update`: changes fields of an existing document, or of all results of a query.
+/// `hearth update`: changes fields of an existing document, or of all documents in a query's result.
 package struct UpdateCommand: AsyncParsableCommand, WritingCommand {
   package static let configuration = CommandConfiguration(
     commandName: "update", abstract: "Change fields of an existing document, or of a query's results.",

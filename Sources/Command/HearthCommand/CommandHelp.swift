@@ -5,12 +5,13 @@ import Spelling
 
 /// Additions to the help texts and errors of the argument parser.
 enum CommandHelp {
-  /// Replaces the parser's help for `hearth` itself with the short help.
+  /// Replaces the parser's help for `hearth` itself with the short help. Other texts are returned unchanged.
   static func completed(_ message: String) -> String {
     message == HearthCommand.helpMessage() ? ShortHelp.text : message
   }
 
-  /// The help of `hearth` with every command, the manual pages, and the options of the dashboard, which it opens.
+  /// The complete help of `hearth`: every command, the manual pages, and the options of the dashboard, because `hearth`
+  /// without a command opens it.
   static var whole: String {
     let message = HearthCommand.helpMessage()
     let dashboard = HearthCommand.helpMessage(for: DashboardCommand.self)
@@ -18,7 +19,7 @@ enum CommandHelp {
     return "\(message)\n\n\(ManualPage.list)\n\nDASHBOARD " + dashboard[options.lowerBound...]
   }
 
-  /// The failure of `help` for an unknown command. The parser would print general help.
+  /// The failure for `help` with an unknown command. The parser would print the general help instead.
   static func unknownTopic(_ arguments: [String]) -> CommandFailure? {
     if let asked = unknownCommand(arguments) { return asked }
     guard arguments.first == "help", arguments.count > 1, let topic = arguments.last, !topic.hasPrefix("-") else {
@@ -33,7 +34,7 @@ enum CommandHelp {
     return CommandFailure(.usage, "Unknown command '\(arguments.dropFirst().joined(separator: " "))'\(nearest)")
   }
 
-  /// The failure of `--help` after an unknown command. The parser would show the help of the level above.
+  /// The failure for `--help` after an unknown command. The parser would print the help of the parent command instead.
   private static func unknownCommand(_ arguments: [String]) -> CommandFailure? {
     guard let place = arguments.firstIndex(where: { $0 == "--help" || $0 == "-h" }), place > 0 else { return nil }
     var path: [String] = []
@@ -50,9 +51,9 @@ enum CommandHelp {
     return nil
   }
 
-  /// The parser's error as one line. The line suggests the nearest option or command for an unknown one, or states the
-  /// required word order.
-  /// - Returns: `nil` without an error.
+  /// The parser's error on one line. For an unknown option or command, suggests a similar one. For misplaced words,
+  /// describes the required order.
+  /// - Returns: `nil` if there is no error.
   static func complaint(_ message: String, arguments: [String]) -> String? {
     guard let first = message.split(separator: "\n").first.map(String.init) else { return nil }
     let reason = first.hasPrefix("Error: ") ? String(first.dropFirst("Error: ".count)) : first
@@ -82,8 +83,8 @@ enum CommandHelp {
     return reason
   }
 
-  /// The number of arguments of the command that begins the line, as a sentence; `nil` for a group of commands, and for
-  /// a command with any number of arguments.
+  /// A sentence about how many arguments the command takes. `nil` for a group of commands, and for a command that takes
+  /// any number of arguments.
   private static func argumentCount(of words: ArraySlice<String>) -> String? {
     guard let grammar = CommandGrammar.ofProcess, let command = CommandLineShape(words, grammar).command,
       command.subcommands?.isEmpty != false, !command.positionals.contains(where: \.isRepeating)
@@ -93,7 +94,7 @@ enum CommandHelp {
     return "'\(command.commandName)' takes \(arguments)."
   }
 
-  /// The advice for a command that follows its options or its path; `nil` for other words.
+  /// The advice for a command that was typed after its options or its path; `nil` for other words.
   private static func misplacedCommand(_ given: ArraySlice<String>) -> String? {
     guard let first = given.first, command(named: first) == nil, ForeignLine.synonyms[first.lowercased()] == nil else {
       return nil
@@ -105,7 +106,8 @@ enum CommandHelp {
     return ". The command comes first: hearth \(words.map { ShellText.typed($0) }.joined(separator: " "))"
   }
 
-  /// The advice for a condition that a shell has split into words, or that lacks its option; `nil` for other words.
+  /// The advice for a condition that is not quoted, so that the shell has split it, or that was typed without
+  /// `--where`; `nil` for other words.
   private static func looseCondition(_ unknown: String, _ given: ArraySlice<String>) -> String? {
     guard options(of: given).contains("--where"), unknown != "=", unknown.contains("=") || unknown == "where" else {
       return nil
@@ -115,7 +117,7 @@ enum CommandHelp {
 
   static let conditionAdvice = "Quote a condition after its option: --where 'state == CA'"
 
-  /// The options of the command; the parser's list omits --help and --version.
+  /// The options of the command, including --help and --version, which the parser's list omits.
   private static func options(of given: ArraySlice<String>) -> [String] {
     var named = given.first.flatMap { command(named: $0) }
     for word in given.dropFirst() {
@@ -134,7 +136,7 @@ enum CommandHelp {
     return options(of: given).contains(name)
   }
 
-  /// The names of commands that may follow a path of commands; none if the path contains other words.
+  /// The names of the subcommands of a command path. Empty if the path contains other words.
   private static func names(below path: ArraySlice<String>) -> [String] {
     var commands = HearthCommand.configuration.subcommands
     for name in path {
@@ -177,7 +179,8 @@ enum CommandHelp {
   }
 }
 
-/// The help of plain `hearth`. It fits a terminal of 40 lines and 80 columns; `hearth help --all` prints the rest.
+/// The help of `hearth` without arguments. It fits a terminal of 40 lines and 80 columns. `hearth help --all` prints
+/// the complete help.
 enum ShortHelp {
   typealias Row = (commands: [String], text: String)
 
@@ -253,7 +256,7 @@ enum ShortHelp {
       """
   }
 
-  /// The names of the pages, one below the other.
+  /// The names of the manual pages, one per line.
   private static var pages: String {
     let names = ManualPage.all.map(\.topic)
     let line = names.count / 2

@@ -8,7 +8,7 @@ import FirestoreModel
 import Glibc
 import Synchronization
 
-/// One command, from its words to its exit status, as a process or as a line in `hearth shell`.
+/// Runs one command from its words to its exit status. It runs as a process or as a line in `hearth shell`.
 enum CommandRun {
   /// Parses the arguments and runs the command.
   /// - Parameter given: the words without the name of the program.
@@ -52,7 +52,7 @@ enum CommandRun {
     }
   }
 
-  /// - Throws: for a repeated single-valued option. The parser would use the last value.
+  /// - Throws: if an option that takes one value is repeated. The parser would silently use the last value.
   private static func refuseRepetitions(in arguments: [String]) throws(CommandFailure) {
     let given = arguments.filter { $0.hasPrefix("-") }.map { $0.split(separator: "=", maxSplits: 1).first ?? "" }
     // The parser's description is slow to read, and most command lines repeat no option.
@@ -79,8 +79,8 @@ enum CommandRun {
     throw CommandFailure(.permissionDenied, "'\(name)' writes, but \(who) read-only.")
   }
 
-  /// Prints the destination of a write that names no place, and the reason for this destination, if standard error is a
-  /// terminal.
+  /// Prints the destination of a write that does not name it, and why this destination is used. Prints only if standard
+  /// error is a terminal.
   private static func tellDefault(of command: any ParsableCommand, _ arguments: [String]) {
     guard let writing = command as? any WritingCommand, writing.writes, isatty(STDERR_FILENO) == 1,
       !Surroundings.current.keepsConnections, !arguments.contains("--quiet"), !arguments.contains("-q"),
@@ -89,7 +89,7 @@ enum CommandRun {
     StandardError.write("hearth: this writes to \(named.name). \(source.remark)")
   }
 
-  /// Reports in one line why a command failed, and on a terminal also the position of the error.
+  /// Reports why a command failed, on one line. On a terminal, also shows the position of the error.
   /// - Parameters:
   ///   - place: the position of the command in its text, such as `line 3: `.
   ///   - arguments: the words of the command.

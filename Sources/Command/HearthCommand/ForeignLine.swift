@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import CommandOutput
 
-/// Translates command lines of other programs to the equivalent command lines of Hearth.
+/// Finds the equivalent command lines of Hearth for command lines of other programs.
 enum ForeignLine {
-  /// Other programs' names for Hearth's commands.
+  /// The names that other programs use for Hearth's commands.
   static let synonyms = [
     "cat": "get", "show": "get", "read": "get", "select": "get", "find": "get", "query": "get", "list": "ls",
     "dir": "ls", "collections": "ls", "rm": "delete", "del": "delete", "remove": "delete", "drop": "delete",
@@ -26,7 +26,7 @@ enum ForeignLine {
     "group": "count",
   ]
 
-  /// Other programs' names for Hearth's options.
+  /// The names that other programs use for Hearth's options.
   static let optionSynonyms = [
     "--sort": ["--order"], "--orderby": ["--order"], "--fields": ["--select"], "--columns": ["--select"],
     "--projection": ["--select"], "--filter": ["--where"], "--query": ["--where"], "--skip": ["--offset"],
@@ -38,7 +38,7 @@ enum ForeignLine {
     "--snapshot-time": ["--at"], "--all-collections": ["--all"], "--upsert": ["--merge"],
   ]
 
-  /// Options of other programs or commands without an equivalent here, each with another way to get the same result.
+  /// Options of other programs that Hearth does not have. Each has a text about how to get the same result.
   static let optionAnswers = [
     "--group-by": "Use 'hearth count PATH --by FIELD'.", "--groupby": "Use 'hearth count PATH --by FIELD'.",
     "-o": outputAnswer, "--output": outputAnswer, "--out": outputAnswer,
@@ -52,7 +52,7 @@ enum ForeignLine {
   private static let completionAnswer =
     "For completion in bash: source <(hearth --generate-completion-script bash); also zsh and fish."
 
-  /// Words of other programs, alone or in pairs, without an equivalent command in Hearth. Each has another way to get
+  /// Words of other programs, single words or pairs, for which Hearth has no command. Each has a text about how to get
   /// the same result.
   private static let answers = [
     "completion": completionAnswer, "completions": completionAnswer, "autocomplete": completionAnswer,
@@ -75,12 +75,12 @@ enum ForeignLine {
     return nil
   }
 
-  /// Words of other programs' commands for documents, which precede the verb: `documents get a/b`.
+  /// Words that precede the verb in other programs' commands for documents: `documents get a/b`.
   static let groups: Set<String> = ["documents", "document", "docs", "doc", "data", "db", "database", "firestore"]
-  /// Words after `show` in other programs.
+  /// Words that follow `show` in other programs.
   static let listings: Set<String> = ["collections", "tables", "dbs", "databases"]
 
-  /// The error for a line of another program with options or further words; `nil` for other lines.
+  /// The error for a command line of another program that has options or several words; `nil` for other lines.
   static func translation(of words: [String]) -> String? {
     guard let first = words.first, let meant = synonyms[first.lowercased()], words.count > 1 else {
       return nil
@@ -92,7 +92,7 @@ enum ForeignLine {
     return "Unexpected argument '\(first)'. Use '\(isListing ? "ls" : meant)' instead."
   }
 
-  /// The error for `hearth exec` with a command that does not follow `--`; `nil` for other lines.
+  /// The error if the command after `hearth exec` does not follow `--`; `nil` for other lines.
   static func execWithoutTerminator(_ given: ArraySlice<String>) -> String? {
     guard given.first == "exec", !given.contains("--"), let grammar = CommandGrammar.ofProcess,
       let stray = CommandLineShape(given, grammar).positionals.first, let place = given.firstIndex(of: stray)
@@ -111,16 +111,16 @@ enum ForeignLine {
     words.map { $0.contains(" ") ? ShellText.typed($0, in: .quote("'")) : ShellText.typed($0) }.joined(separator: " ")
   }
 
-  /// The words of a script, or a shell that runs it.
+  /// The words of a simple script. For other scripts, the words that run the script in a shell.
   private static func shellCommand(of script: String) -> [String] {
     let isPlain = script.allSatisfy { $0.isLetter || $0.isNumber || " -_./:@=,+".contains($0) }
     return isPlain ? script.split(separator: " ").map(String.init) : ["sh", "-c", script]
   }
 
-  /// Options of the Firebase CLI for its own screens and logs.
+  /// Options of the Firebase CLI that are ignored, because they concern its own output.
   private static let ignored: Set<String> = ["--ui", "--debug", "--non-interactive", "--interactive", "--json"]
 
-  /// `firebase emulators:exec [OPTIONS] SCRIPT`, where a shell runs the script.
+  /// Translates `firebase emulators:exec [OPTIONS] SCRIPT`.
   private static func exec(_ words: ArraySlice<String>) -> [String] {
     var (options, script, rest) = ([String](), [String](), words)
     while let word = rest.popFirst() {
@@ -143,13 +143,13 @@ enum ForeignLine {
     return ["exec"] + options + ["--"] + (script.count == 1 ? shellCommand(of: script[0]) : script)
   }
 
-  /// Whether an option of `emulators:exec` or of `hearth exec` takes the next word as its value.
+  /// Whether the word after an option of `emulators:exec` or `hearth exec` is the option's value.
   private static func takesValue(_ option: String) -> Bool {
     let own = CommandGrammar.ofProcess?.root.subcommand("exec")?.arguments ?? []
     return valued.contains(option) || own.contains { $0.kind == .option && $0.isCalled(option) }
   }
 
-  /// The options of `emulators:exec` that take the next word as their value.
+  /// The options of `emulators:exec` that are followed by a value.
   private static let valued: Set<String> = [
     "--only", "--project", "-P", "--import", "--export-on-exit", "--config", "--inspect-functions", "--log-verbosity",
   ]

@@ -9,8 +9,8 @@ import Glibc
 
 @main
 struct Main {
-  /// Runs the program. A usage error exits with 64 (`EX_USAGE`), and any other failure exits with its `ExitStatus`.
-  /// Both print one line. Help and version exit with 0.
+  /// Runs the program. A usage error exits with 64 (`EX_USAGE`), any other failure with its `ExitStatus`. Both print
+  /// one line. Help and version exit with 0.
   static func main() async {
     // Dispatch requests a higher priority for some threads, which only root gets, and writes each refusal to the
     // system's log. Users who set the variable themselves can read these messages.
@@ -30,7 +30,8 @@ struct Main {
     }
   }
 
-  /// - Throws: for an argument that is not UTF-8. Otherwise replacement characters would be written or searched.
+  /// - Throws: if an argument is not valid UTF-8. Otherwise replacement characters would be written to documents or
+  ///   used in searches.
   private static func checkArguments() throws(CommandFailure) {
     for (index, argument) in CommandLine.arguments.enumerated() where argument.unicodeScalars.contains("\u{FFFD}") {
       guard let bytes = CommandLine.unsafeArgv[index] else { continue }
@@ -41,12 +42,12 @@ struct Main {
   }
 }
 
-/// `hearth`: a command with subcommands; the dashboard by default.
+/// `hearth`: a command with subcommands. Without a subcommand, it opens the dashboard.
 struct HearthCommand: ParsableCommand {
   static let programVersion = Release.version
 
   #if DEBUG
-    /// The suffix of the version in a build that is not optimized.
+    /// The suffix of the version in a debug build.
     private static let optimization = " debug"
   #else
     private static let optimization = ""
@@ -80,16 +81,16 @@ struct HearthCommand: ParsableCommand {
     defaultSubcommand: DashboardCommand.self)
 }
 
-/// Signals that a bug in the program causes, or a user who requests a core dump.
+/// Signals that are caused by a bug in the program, or by a user who requests a core dump.
 enum FatalSignals {
   private static let all = [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV, SIGQUIT]
 
-  /// Restores the default action of these signals, which ends the process immediately.
+  /// Restores the default action of the fatal signals, which ends the process immediately.
   ///
-  /// Swift's runtime handles these signals with a backtrace that takes a minute for a program of this size, and on a
-  /// terminal waits for a key. A service would neither run nor be restarted meanwhile. A user who sets
-  /// `SWIFT_BACKTRACE` gets the backtrace. The dashboard's handlers are installed later: they restore the terminal, and
-  /// then trigger the default action.
+  /// Swift's runtime handles such signals with a backtrace. For a program of this size, the backtrace takes a minute,
+  /// and on a terminal it waits for a key. During this time, a service would neither run nor be restarted. Users who
+  /// set `SWIFT_BACKTRACE` get the backtrace. The dashboard installs its own handlers later. They restore the terminal,
+  /// and then trigger the default action.
   static func takeDefaultActions(environment: [String: String]) {
     guard environment["SWIFT_BACKTRACE"] == nil else { return }
     for number in all {

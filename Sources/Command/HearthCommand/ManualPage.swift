@@ -10,7 +10,7 @@ struct ManualPage: Hashable, Sendable {
   let topic: String
   let source: String
 
-  /// The first heading.
+  /// The title of the page, from its first heading.
   var title: String { source.split(separator: "\n").first.map { String($0.drop { $0 == "#" || $0 == " " }) } ?? topic }
 
   static let all = ManualPages.sources.map {
@@ -19,20 +19,20 @@ struct ManualPage: Hashable, Sendable {
 
   static func named(_ topic: String) -> ManualPage? { all.first { $0.topic == topic } }
 
-  /// The page that the arguments request; `nil` for other arguments.
+  /// The page that the arguments of `hearth help` request; `nil` if they request no page.
   static func asked(_ arguments: [String]) -> ManualPage? {
     guard arguments.count == 2, arguments[0] == "help" else { return nil }
     return named(arguments[1])
   }
 
-  /// A line for each page, for the help of `hearth` itself.
+  /// A list of the pages for the help of `hearth`, one per line.
   static var list: String {
     let lines = all.map { "  " + $0.topic.padding(toLength: 24, withPad: " ", startingAt: 0) + $0.title }
     return "PAGES OF THE MANUAL:\n" + lines.joined(separator: "\n") + "\n\n  See 'hearth help <page>'."
   }
 
-  /// Prints the page. If the topic is also a command, the command's options come first. A page longer than the terminal
-  /// is sent to the pager.
+  /// Prints the page. If a command has the same name, the options of the command are printed first. A page that is
+  /// longer than the terminal is shown in the pager.
   func print() throws {
     let terminal = TerminalSize(of: STDOUT_FILENO)
     let pager = terminal == nil ? nil : Pager(environment: ProcessInfo.processInfo.environment)
@@ -47,12 +47,12 @@ struct ManualPage: Hashable, Sendable {
   }
 }
 
-/// A part of a page, in the subset of Markdown that the manual uses.
+/// A block of a page, in the subset of Markdown that the manual uses.
 enum ManualBlock: Hashable, Sendable {
   case heading(level: Int, text: String)
   case paragraph(String)
   case item(String)
-  /// Rows of cells; the first row has the titles.
+  /// A table. The first row contains the titles.
   case table([[String]])
   case code([String])
 
@@ -62,14 +62,14 @@ enum ManualBlock: Hashable, Sendable {
     return reader.finish()
   }
 
-  /// Whether this block follows another block without an empty line between them.
+  /// Whether no empty line separates this block from the previous block.
   func isClose(to previous: ManualBlock) -> Bool {
     if case .item = self, case .item = previous { return true }
     return false
   }
 }
 
-/// Lines grouped into blocks.
+/// Groups the lines of a page into blocks.
 private struct ManualReader {
   private var blocks: [ManualBlock] = []
   private var text: [String] = []
@@ -114,7 +114,7 @@ private struct ManualReader {
     (text, isItem, rows) = ([], false, [])
   }
 
-  /// The cells of a row; a bar after a backslash belongs to its cell.
+  /// The cells of a row. A bar after a backslash is part of its cell.
   private static func cells(_ line: String) -> [String] {
     let bar = "\u{1}"
     return line.replacing("\\|", with: bar).split(separator: "|", omittingEmptySubsequences: false)
@@ -123,7 +123,7 @@ private struct ManualReader {
   }
 }
 
-/// A page as lines of text: in colors, or with its code marks on a terminal without colors.
+/// Formats a page as lines of text with colors. On a terminal without colors, code remains marked with back-quotes.
 struct ManualText {
   let width: Int
   let paint: TerminalPaint
@@ -159,13 +159,13 @@ struct ManualText {
 
   // MARK: Words
 
-  /// A line of words and its width in columns.
+  /// A line of words, and the width of the line in columns.
   private struct Line {
     var text: ShownText = ""
     var width = 0
   }
 
-  /// A part of the text in one style.
+  /// A part of the text with a single style.
   private struct Piece {
     var text: String
     var isCode: Bool
@@ -193,7 +193,7 @@ struct ManualText {
     return lines
   }
 
-  /// The words, each of one piece or more: code can begin and end within a word.
+  /// The words of a text. A word can consist of several pieces, because code can begin or end within a word.
   private func words(of text: String) -> [[Piece]] {
     var words: [[Piece]] = [[]]
     let mark = paint.theme == nil ? "`" : ""
@@ -208,7 +208,8 @@ struct ManualText {
     return words.filter { !$0.isEmpty }
   }
 
-  /// Links to other pages show the command that prints them; other links show only their text.
+  /// A text in which links are replaced. A link to another page becomes the command that prints this page. Other links
+  /// become their text.
   private static func withoutLinks(_ text: String) -> String {
     text.replacing(/\[([^\]]+)\]\(([^)]+)\)/) { link in
       guard let page = link.2.firstMatch(of: /^([A-Z][a-z]+)\.md$/) else { return String(link.1) }
@@ -238,8 +239,9 @@ struct ManualText {
     }
   }
 
-  /// The widths of the columns: the widths of their texts, with the widest columns narrowed until the row fits.
-  /// - Returns: `nil` if the longest word of each column does not fit.
+  /// The widths of the columns. Each column is as wide as its widest text. If the table is too wide, the widest columns
+  /// are narrowed.
+  /// - Returns: `nil` if the table does not fit even if each column is only as wide as its longest word.
   private func widths(of rows: [[String]]) -> [Int]? {
     let columns = (rows.first ?? []).indices
     var widths = columns.map { column in rows.map { wrapped($0[column], to: .max)[0].width }.max() ?? 0 }
@@ -255,8 +257,8 @@ struct ManualText {
     return widths
   }
 
-  /// Writes a table that is too wide as a list. The other cells of a row are below its first cell, with their titles if
-  /// there are several.
+  /// Writes a table that is too wide as a list. For each row, the first cell is followed by lines with the other cells,
+  /// with their titles if there are several.
   private func list(_ rows: [[String]]) -> [ShownText] {
     let titles = rows.first ?? []
     return rows.dropFirst().flatMap { row in

@@ -7,103 +7,103 @@ package import FirestoreRules
 import FirestoreText
 import ShippedScenarios
 
-/// One line of a scenario: an action or an expectation.
+/// One step of a scenario: an action or an expectation. A step is usually one line.
 package struct ScenarioStep: Sendable {
   package enum Action: Sendable {
     case world(WorldAction)
-    /// An action of the step's client, or of the only client.
+    /// An action of the client that the step names. If there is only one client, the name can be omitted.
     case client(ClientAction)
   }
 
-  /// An action that concerns no client or all clients.
+  /// An action that is not for a single client.
   package enum WorldAction: Sendable {
     /// Opens the client that the step names.
     case open(ClientOpening)
     /// Enforces security rules for all clients; `nil` removes them.
     case rules(Ruleset?)
     case bundle(ScenarioBundle)
-    /// Writes directly at the server, without a client.
+    /// Writes at the server without a client.
     case write([Mutation])
-    /// Prints the result of a listener; `nil` prints the results of all listeners of the step's client, or of all
+    /// Prints the result of a listener. With `nil`, prints the results of all listeners of the step's client, or of all
     /// clients.
     case snapshot(String?)
     /// Prints a text.
     case caption(String)
     case pause(Duration)
-    /// Waits until every write is answered, and every listener of an online client is in sync.
+    /// Waits until every write is acknowledged or rejected, and every listener of an online client is in sync.
     case synchronize(within: Duration)
-    /// Waits until all clients and the backend agree on the results of all listeners.
+    /// Waits until the results of all listeners agree with the backend and with each other.
     case expectSame(within: Duration)
   }
 
   package struct ClientOpening: Sendable {
     package var user: String?
-    /// The client whose cache this client uses; `nil` for a separate cache and queue.
+    /// The client whose cache this client shares; `nil` for its own cache and queue.
     package var owner: String?
   }
 
   package enum ClientAction: Sendable {
-    /// Closes the client and opens it again on its cache.
+    /// Closes the client, and opens it again with its cache.
     case restart
-    /// Abandons the client without closing it, and opens another client on its current files.
+    /// Abandons the client without closing it, and opens another client with the files as they are.
     case kill
-    /// Limits the size of the client's cache, and reopens the cache.
+    /// Sets the maximum size of the client's cache, and opens the cache again.
     case cacheSize(Int64)
     case setting(ClientSetting)
-    /// Fills the cache from a bundle.
+    /// Loads a bundle into the cache.
     case load(bundle: String)
     case listen(FirestoreQuery.Query, name: String?, ListenerOptions)
-    /// Listens to a named query of a loaded bundle.
+    /// Starts a listener for a named query of a loaded bundle.
     case listenNamed(String, name: String?, ListenerOptions)
-    /// Ends a listener.
+    /// Stops a listener.
     case stop(String)
-    /// A request in the same text form as in the palette and in `hearth plain`.
+    /// A request as it is typed in the palette and in `hearth plain`.
     case request(TypedRequest)
-    /// Collects the client's writes until `commit`, which queues them as one batch.
+    /// Collects the client's writes. `commit` then adds them to the queue as one batch.
     case beginBatch, commitBatch
-    /// Changes the user. Each user has a separate write queue.
+    /// Changes the signed-in user. Each user has a separate write queue.
     case changeUser(String?)
     case expect(EventPattern, within: Duration)
-    /// Expects no event of a listener.
+    /// Expects that a listener has no event.
     case expectNothing(on: String?, within: Duration)
     case expectState(ScenarioState, within: Duration)
   }
 
-  /// The default timeout for an event.
+  /// The default timeout when a step waits for an event.
   package static let patience = Duration.seconds(10)
-  /// The name that prefixes a write at the backend itself.
+  /// The client name for writes at the server itself.
   package static let server = "server"
 
   /// The line number, counted from 1.
   package let line: Int
-  /// The text of the line, without surrounding white space.
+  /// The text of the line, without leading and trailing white space.
   package let text: String
   /// The name of the client, or `server`; `nil` for the only client.
   package let client: String?
   package let action: Action
 }
 
-/// A condition that a step waits for.
+/// A condition that a step waits for, apart from events.
 package enum ScenarioState: Sendable {
-  /// The number of pending writes.
+  /// The number of pending writes has this value.
   case pending(Int)
   case connection(OnlineState)
-  /// The number of documents in a listener's result.
+  /// The number of documents in a listener's result has this value.
   case results(Int, on: String?)
-  /// A document that exists and meets conditions, or does not exist.
+  /// A document exists and satisfies conditions, or does not exist.
   case document(DocumentKey, exists: Bool, [Filter], at: Place)
-  /// The query plan of the cache.
+  /// The cache executes a query with this plan.
   case plan(QueryPlan, FirestoreQuery.Query)
-  /// Whether the cache has an entry for a document.
+  /// The cache contains an entry for a document, or does not.
   case cached(DocumentKey, isThere: Bool)
-  /// Whether this client is the one that has the streams, among the clients that share a cache.
+  /// The client has the streams, or does not. Clients that share a cache have one of them open the streams.
   case streams(Bool)
   /// A document in the cache or in a listener's result. If `exists` is true, the document must have pending server
-  /// timestamps and meet the conditions with this client's estimates of them. If `exists` is false, the document must
-  /// have no pending server timestamps.
+  /// timestamps. It must satisfy the conditions with this client's estimates of these timestamps. If `exists` is false,
+  /// the document must have no pending server timestamps.
   case estimate(DocumentKey, exists: Bool, [Filter], at: Place)
 
-  /// The place to look up a document.
+  /// The place in which a document is looked up.
   package enum Place: Hashable, Sendable {
     case server
     case cache
@@ -114,29 +114,29 @@ package enum ScenarioState: Sendable {
 /// One scenario: its name, summary and steps.
 package struct Scenario: Sendable {
   package var name: String
-  /// The first comment of the text, which describes the scenario; empty without one.
+  /// The first comment in the text, which describes the scenario. Empty if there is none.
   package var summary: String
   package var seed: UInt64
   package var steps: [ScenarioStep]
 }
 
-/// A step that changes a client's settings.
+/// A step that changes the settings of a client.
 package enum ClientSetting: Sendable {
-  /// Sets the client's time of day ahead of the true time; negative values set it back.
+  /// Sets the client's clock ahead of the correct time. A negative value sets it behind.
   case clock(Duration)
-  /// Adds a local index.
+  /// Adds a local index to the client's cache.
   case index(FieldIndex)
   case automaticIndexes(Bool)
-  /// Drops all local indexes.
+  /// Removes all local indexes.
   case noIndexes
 }
 
-/// A bundle that a scenario creates at the server.
+/// A bundle that is created at the server of a scenario.
 package struct ScenarioBundle: Sendable {
   package enum Contents: Sendable {
-    /// The server's result of a query; the query has the bundle's name.
+    /// The result of a query at the server. The named query in the bundle has the bundle's name.
     case result(FirestoreQuery.Query)
-    /// The documents in the scenario's text. A document without fields is missing.
+    /// Documents that the scenario's text contains. A document without fields does not exist.
     case documents([(key: DocumentKey, fields: Fields?)], queries: [(name: String, query: FirestoreQuery.Query)])
   }
 
@@ -145,7 +145,7 @@ package struct ScenarioBundle: Sendable {
 }
 
 extension Scenario {
-  /// The displayed name of a client without a name.
+  /// The name that is shown for a client without a name.
   package static let unnamedClient = "client"
 
   /// The names of the clients in opening order.
@@ -164,7 +164,7 @@ extension Scenario {
   }
 }
 
-/// A scenario that ships with the program.
+/// A scenario that is shipped with the program.
 package struct ShippedScenario: Sendable {
   package let name: String
   /// One sentence that describes the scenario.
@@ -176,7 +176,7 @@ package struct ShippedScenario: Sendable {
     split(String(decoding: $0, as: UTF8.self))
   }
 
-  /// The scenarios of a file: each begins with `=== NAME`.
+  /// Splits a file into its scenarios. Each begins with the line `=== NAME`.
   private static func split(_ file: String) -> [ShippedScenario] {
     file.split(separator: "=== ").compactMap { part in
       let lines = part.split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)

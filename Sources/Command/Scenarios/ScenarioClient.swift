@@ -7,17 +7,17 @@ import FirestoreSync
 import HearthTesting
 import Synchronization
 
-/// One client of a scenario, from one opening to the next.
+/// A client of a scenario. When the client is opened again, a new object represents it.
 final class ScenarioClient: Sendable {
   private struct State {
     var batch: [Mutation]?
-    /// The batches written in this opening.
+    /// The batches that were written since the client was last opened.
     var own: Set<BatchID> = []
   }
 
   struct Event: Sendable {
     var observed: ObservedEvent
-    /// The failure message if no step expects this event.
+    /// The message for the failure of the scenario if no step expects this event.
     var failure: String?
   }
 
@@ -30,16 +30,16 @@ final class ScenarioClient: Sendable {
 
   var name: String? { client.name }
   var engine: SyncEngine { opening.engine }
-  /// Whether the cache outlives the scenario.
+  /// Whether the cache remains after the scenario.
   var isCacheKept: Bool { opening.cache.kept != nil }
 
-  /// The newest listener with that name. With `nil`, returns any listener.
+  /// The newest listener with a name. With `nil`, the newest of all listeners.
   func listener(_ name: String?) -> ListenerProbe? { opening.listeners.last { name == nil || $0.name == name } }
 
   // MARK: Listening
 
-  /// Opens a listener.
-  /// - Parameter failure: the message for a failure that no step expects.
+  /// Starts a listener.
+  /// - Parameter failure: the message if the listener fails and no step expects this.
   func listen(
     _ query: FirestoreQuery.Query, _ name: String?, _ options: ListenerOptions,
     failure: @escaping @Sendable (RPCStatus) -> String
@@ -58,7 +58,7 @@ final class ScenarioClient: Sendable {
     events.put(Event(observed: event, failure: failure))
   }
 
-  /// Ends the listeners with a name.
+  /// Stops the listeners with a name.
   func stop(_ name: String) {
     for listener in opening.listeners where listener.name == name { opening.stop(listener) }
   }
@@ -67,10 +67,10 @@ final class ScenarioClient: Sendable {
 
   func beginBatch() { state.withLock { $0.batch = [] } }
 
-  /// - Returns: the collected writes; `nil` if no batch is open.
+  /// - Returns: the writes that were collected for a batch; `nil` if no batch is open.
   func takeBatch() -> [Mutation]? { state.withLock { $0.batch.take() } }
 
-  /// Adds a write to the open batch.
+  /// Adds a write to the open batch, if there is one.
   /// - Returns: whether a batch is open.
   func gather(_ mutation: Mutation) -> Bool {
     state.withLock { state in
@@ -81,7 +81,7 @@ final class ScenarioClient: Sendable {
   }
 
   /// Adds a write to the queue.
-  /// - Parameter failure: the message for a rejection that no step expects.
+  /// - Parameter failure: the message if the write is rejected and no step expects this.
   /// - Throws: the reason why the cache cannot store the write.
   func write(_ mutations: [Mutation], failure: @escaping @Sendable (RPCStatus) -> String) async throws(RPCStatus) {
     // A completion that is awaited only after the call could be reported after the snapshot that shows it.
@@ -100,7 +100,7 @@ final class ScenarioClient: Sendable {
   }
 
   /// Reports the outcomes of writes that were pending when the client was opened.
-  /// - Parameter failure: the message for a rejection that no step expects.
+  /// - Parameter failure: the message if a write is rejected and no step expects this.
   func followInherited(failure: @escaping @Sendable (BatchID, RPCStatus) -> String) {
     opening.followAnswers { [self] outcome in
       if state.withLock({ $0.own.contains(outcome.batch) }) { return }

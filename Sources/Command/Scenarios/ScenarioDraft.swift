@@ -6,24 +6,24 @@ package import FirestoreModel
 package import FirestoreQuery
 import Synchronization
 
-/// The clients' requests and events that a recording contains and a scenario can express. Drafts are the intermediate
-/// form between recordings and scenarios.
+/// The requests and events in a recording that a scenario can express. A recording is first converted to a draft, and
+/// the draft to a scenario.
 package struct ScenarioDraft: Sendable {
   package enum Event: Sendable {
-    /// A listener starts. Its tag is unique for the client.
+    /// A listener starts. The tag is unique for its client.
     case listen(tag: Int, name: String, FirestoreQuery.Query, ListenerOptions)
     case stop(tag: Int)
     case network(isOn: Bool)
     case fault(FaultChange)
-    /// A write is queued. Its number is repeated in its answer.
+    /// A write is added to the queue. The event with its outcome has the same number.
     case write(Int, [Mutation])
-    /// The answer to a write; `nil` for an acknowledgement.
+    /// The outcome of a write: the error code, or `nil` if the write was acknowledged.
     case answer(Int, StatusCode?)
     case snapshot(ListenerSnapshot)
     case listenerFailed(tag: Int, StatusCode)
-    /// A document of the server that the recording shows outside of listeners.
+    /// A document on the server that is known from the recording, although no listener reported it.
     case seen(DocumentKey, Fields)
-    /// An event that no step can express, or that the recording lacks.
+    /// An event that a step cannot express, or that the recording does not contain.
     case gap(String)
   }
 
@@ -38,10 +38,10 @@ package struct ScenarioDraft: Sendable {
     }
   }
 
-  /// A sentence about the source, for the first comment of the scenario.
+  /// A sentence about the recording. It becomes the first comment of the scenario.
   package var summary: String
   package var database: DatabaseID
-  /// The clients with their signed-in users. Empty for a single client without a name and a user.
+  /// The clients with their signed-in users. Empty if there is only one client, without a name and a user.
   package var clients: [(name: String, user: String?)] = []
   package var moments: [Moment] = []
 
@@ -52,22 +52,21 @@ package struct ScenarioDraft: Sendable {
   }
 }
 
-/// Plays a scenario that was converted from a recording, and turns unmet expectations into comments, so that the
+/// Runs a scenario that was converted from a recording. Expectations that are not met become comments, so that the
 /// resulting scenario passes.
 package struct ScenarioDraftCheck {
-  /// The limit of runs. Each run finds at most one unmet expectation.
+  /// The maximum number of runs. Each run finds at most one expectation that is not met.
   private static let mostRuns = 200
 
   package struct Checked: Sendable {
     package var text: String
-    /// The expectations that became comments.
+    /// The expectations that were changed to comments.
     package var unmet: [String]
     /// The failure of the last run; `nil` if the scenario passes.
     package var failure: CommandFailure?
   }
 
-  /// - Parameter end: the deadline after which no further run begins. The lines of a damaged recording can need all
-  ///   runs.
+  /// - Parameter end: no more runs are started after this time. A damaged recording may need all runs.
   package static func check(
     _ text: String, in database: DatabaseID, until end: ContinuousClock.Instant? = nil
   ) async throws(CommandFailure) -> Checked {
@@ -104,7 +103,7 @@ package struct ScenarioDraftCheck {
   /// Whether a line is a step that waits for an event.
   private static func isExpectation(_ line: String) -> Bool { line.hasPrefix("expect ") || line.contains(": expect ") }
 
-  /// - Returns: the failure, and the failed step; `nil` for a failure after the last step.
+  /// - Returns: the failure and the step that failed. The step is `nil` if the failure occurred after the last step.
   private static func run(
     _ scenario: Scenario, in database: DatabaseID
   ) async throws(CommandFailure) -> (CommandFailure?, ScenarioStep?) {

@@ -6,26 +6,27 @@ package import FirestoreModel
 import FirestoreQuery
 import FirestoreText
 
-/// Builds the draft of a scenario from the clients' requests and events in a recording. Pass them in order.
+/// Creates the draft of a scenario from the requests and events in a recording. Pass them in order.
 package struct ScenarioDraftReader {
   package enum Fact: Sendable {
-    /// - Parameter name: the name of a new listener; `nil` for the name of its collection.
+    /// - Parameter name: the name of a new listener; `nil` to use the name of its collection.
     case request(ClientRequest, name: String? = nil)
     case event(ClientEvent)
     case fault(FaultChange)
-    /// A waiting fault affects the client's last write or listener.
+    /// A one-time fault that was waiting has affected the client's last write or listener.
     case hit(FaultEvent)
-    /// A description of something that the recording lacks.
+    /// A description of something that the recording does not contain.
     case gap(String)
   }
 
   private struct Client {
-    /// The writes that no event has listed yet, with negative numbers.
+    /// The writes that are not yet in a reported queue, with negative numbers.
     var unlisted: [(id: Int, mutations: [Mutation])] = []
     var unlistedCount = 0
-    /// The draft's number of each listed write.
+    /// The number in the draft for each batch in a reported queue.
     var numbers: [BatchID: Int] = [:]
-    /// The draft position of the first snapshot that shows a write, for writes that no event has listed yet.
+    /// The position in the draft of the first snapshot that shows a write, for writes that are not yet in a reported
+    /// queue.
     var shown: [BatchID: Int] = [:]
     var faults = FaultSettings()
     var isNetworkOn = true
@@ -38,8 +39,9 @@ package struct ScenarioDraftReader {
 
   package init(_ draft: ScenarioDraft) { self.draft = draft }
 
+  /// Completes the draft.
   /// - Returns: the draft.
-  /// - Throws: `badData` if the draft has no steps; `hint` is appended to the message.
+  /// - Throws: `badData` if the draft has no steps. `hint` is appended to the message.
   package func finished(_ name: String, _ hint: String) throws(CommandFailure) -> ScenarioDraft {
     guard draft.moments.contains(where: { if case .gap = $0.event { false } else { true } }) else {
       throw CommandFailure(.badData, "\(name): it has no steps\(hint).")
@@ -47,7 +49,7 @@ package struct ScenarioDraftReader {
     return draft
   }
 
-  /// - Parameter client: the name of the client; `nil` for the only client, and for a gap that concerns all clients.
+  /// - Parameter client: the name of the client. `nil` for the only client, and for a gap that affects all clients.
   package mutating func read(_ fact: Fact, at time: Timestamp, of client: String? = nil) {
     (self.time, self.client) = (time, client)
     if let client, !draft.clients.contains(where: { $0.name == client }) { draft.clients.append((client, nil)) }
@@ -67,7 +69,8 @@ package struct ScenarioDraftReader {
 
   private mutating func add(_ event: ScenarioDraft.Event) { draft.add(event, at: time, of: client) }
 
-  /// Inserts an event of the client before an existing moment of the draft. The event gets the time of that moment.
+  /// Inserts an event of the client before an existing event in the draft. The inserted event gets the time of the
+  /// existing event.
   private mutating func insert(_ event: ScenarioDraft.Event, at place: Int) {
     draft.moments.insert(.init(draft.moments[place].time, client, event), at: place)
     clients = clients.mapValues { client in
@@ -153,7 +156,7 @@ package struct ScenarioDraftReader {
     if document.pending == .none, let data = document.data { add(.seen(document.key, data.fields)) }
   }
 
-  /// Adds a listed write, unless the draft already contains the write because its request was recorded.
+  /// Adds a write from a reported queue, unless it is already in the draft because its request was recorded.
   private mutating func list(_ id: BatchID, _ mutations: [Mutation]) {
     if state.numbers[id] != nil { return }
     if let place = state.unlisted.firstIndex(where: { $0.mutations == mutations }) {

@@ -5,19 +5,19 @@ import FirestoreModel
 import FirestoreQuery
 import FirestoreText
 
-/// Writes a draft as a scenario. The clients' requests, and the writes that other clients must have made, become steps.
-/// The clients' events become expectations. Comments name gaps of the recording.
+/// Writes a draft as a scenario. The clients' requests become steps, and so do the writes that other clients must have
+/// made. The clients' events become expectations. Comments describe what the recording does not contain.
 package struct ScenarioExporter {
   package struct Written: Sendable {
     /// The text of the scenario.
     package var text: String
-    /// The gaps of the recording, in the order of their comments.
+    /// Descriptions of what the recording does not contain, in the order of their comments.
     package var gaps: [String]
   }
 
   private struct Listening {
     var name: String
-    /// Whether the listener has had a snapshot.
+    /// Whether the listener has received a snapshot.
     var hasBegun = false
     var isFromCache = true
   }
@@ -25,7 +25,7 @@ package struct ScenarioExporter {
   private struct Client {
     var listeners: [Int: Listening] = [:]
     var names: Set<String> = []
-    /// The writes without an answer, oldest first.
+    /// The writes whose outcome has not occurred yet, oldest first.
     var waiting: [(id: Int, mutations: [Mutation])] = []
     var isOnline = true
   }
@@ -35,13 +35,13 @@ package struct ScenarioExporter {
   private var lines: [String] = []
   private var gaps: [String] = []
   private var clients: [String: Client] = [:]
-  /// The documents that clients wrote, until a snapshot from the server shows them.
+  /// The documents that clients wrote, as long as no snapshot from the server contains them.
   private var own: Set<DocumentKey> = []
-  /// The known documents of the scenario's server at this point.
+  /// The documents that are known to be on the scenario's server at this point.
   private var server: [DocumentKey: Fields] = [:]
-  /// The documents that the recording shows outside of listeners.
+  /// The documents that are known from the recording, although no listener reported them.
   private var seen: [DocumentKey: Fields] = [:]
-  /// The time of the last action.
+  /// The time of the previous action.
   private var time: Timestamp?
 
   private init(_ draft: ScenarioDraft) {
@@ -102,7 +102,7 @@ package struct ScenarioExporter {
     text.split(whereSeparator: \.isNewline).joined(separator: " ")
   }
 
-  /// Adds an action, preceded by a pause for the time since the previous one.
+  /// Adds an action. If time has passed since the previous action, a pause precedes it.
   private mutating func act(_ step: String, _ moment: ScenarioDraft.Moment, by owner: String? = nil) {
     if let time, let pause = Self.pause(from: time, to: moment.time) { lines.append("wait \(pause)") }
     time = max(moment.time, time ?? moment.time)
@@ -120,8 +120,8 @@ package struct ScenarioExporter {
 
   // MARK: Listeners
 
-  /// Adds steps that write the documents of a listener's first synced snapshot at the server, before the listener
-  /// starts.
+  /// Adds steps that write the documents of a listener's first snapshot in sync. The documents are written at the
+  /// server before the listener starts.
   private mutating func prepare(_ tag: Int, _ client: String?, after index: Int) {
     for moment in draft.moments[index...] where moment.client == client {
       if case .stop(tag: tag) = moment.event { return }
@@ -141,7 +141,7 @@ package struct ScenarioExporter {
     }
   }
 
-  /// Adds a step that writes a document at the server, unless the server already has it.
+  /// Adds a step that writes a document at the server, unless the server already has the same document.
   private mutating func put(_ key: DocumentKey, _ fields: Fields, _ moment: ScenarioDraft.Moment) {
     if server[key] == fields { return }
     server[key] = fields
@@ -173,7 +173,7 @@ package struct ScenarioExporter {
         + (options.source == .cache ? " from cache" : ""), moment)
   }
 
-  /// The code of a listener's failure that no recorded fault caused; `nil` if there is no such failure.
+  /// The error code with which a listener failed, if no recorded fault caused the failure; otherwise `nil`.
   private func refusal(of tag: Int, _ client: String?, after index: Int) -> StatusCode? {
     for moment in draft.moments[index...] where moment.client == client {
       switch moment.event {
@@ -230,7 +230,7 @@ package struct ScenarioExporter {
     clients.values.contains { $0.waiting.contains { $0.mutations.contains { $0.key == key } } }
   }
 
-  /// Adds the step that another client must have performed at the server.
+  /// Adds a step at the server that causes the change, because another client must have made it.
   private mutating func bringAbout(_ change: ListenerSnapshot.Change, _ moment: ScenarioDraft.Moment) {
     switch change.kind {
     case .metadata: return
@@ -272,7 +272,7 @@ package struct ScenarioExporter {
     own.formUnion(mutations.map(\.key))
   }
 
-  /// The answer to a write: `nil` if the recording has none, `.some(nil)` for an acknowledgement.
+  /// The outcome of a write: `nil` if the recording does not contain it, `.some(nil)` for an acknowledgement.
   private func outcome(of id: Int, _ client: String?, after index: Int) -> StatusCode?? {
     for moment in draft.moments[index...] where moment.client == client {
       if case .answer(id, let code) = moment.event { return .some(code) }
@@ -280,12 +280,12 @@ package struct ScenarioExporter {
     return nil
   }
 
-  /// Whether a server returns this code because of its data, without a fault.
+  /// Whether a server can return this code because of its data, without a fault.
   private static func isNatural(_ code: StatusCode) -> Bool {
     [.notFound, .alreadyExists, .failedPrecondition, .invalidArgument].contains(code)
   }
 
-  /// Adds a step that creates the document that a patch changes, if the server does not have the document yet.
+  /// Adds a step that creates the document which a patch changes, if the document is not yet on the server.
   private mutating func prepare(_ mutation: Mutation, isRefused: Bool, _ moment: ScenarioDraft.Moment) {
     guard case .patch = mutation.operation, !isRefused, server[mutation.key] == nil, !own.contains(mutation.key)
     else { return }
@@ -308,7 +308,7 @@ package struct ScenarioExporter {
 
   // MARK: The end
 
-  /// Adds steps for the writes that are still pending, because a run counts pending writes as lost.
+  /// Adds steps that complete the writes that are still pending. Otherwise the run would report them as lost.
   private mutating func end() {
     for (name, client) in clients.sorted(by: { $0.key < $1.key }) where !client.waiting.isEmpty {
       let owner = name.isEmpty ? nil : name
@@ -323,7 +323,7 @@ package struct ScenarioExporter {
 }
 
 extension ListenerSnapshot {
-  /// Whether the snapshot has changes from the server.
+  /// Whether the snapshot contains changes from the server.
   fileprivate var isOfServer: Bool {
     causes.contains { cause in
       switch cause {
@@ -336,10 +336,10 @@ extension ListenerSnapshot {
 
 extension ListenerSnapshot.Change {
   fileprivate var key: DocumentKey { document.key }
-  /// The document's fields. For a document that left the result these are its current fields, if known.
+  /// The fields of the document. If the document left the result, these are its current fields if they are known.
   fileprivate var fields: Fields? { (kind == .removed ? now : document)?.data?.fields }
-  /// Whether a document that left the result is deleted; `nil` if unknown.
+  /// Whether a document that left the result was deleted; `nil` if unknown.
   fileprivate var isDeleted: Bool? { kind == .removed ? now.map { !$0.exists } : nil }
-  /// Whether the document includes a pending write of the client.
+  /// Whether the document contains a pending write of the client.
   fileprivate var hasOwnWrite: Bool { after.hasPendingWrites }
 }

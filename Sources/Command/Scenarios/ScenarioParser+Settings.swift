@@ -11,7 +11,7 @@ import FirestoreText
 // Steps about clocks, caches and indexes, and the expectations about them.
 
 extension ScenarioParser {
-  /// Reads `clock ahead TIME`, `clock behind TIME` and `clock right`.
+  /// Parses `clock ahead TIME`, `clock behind TIME` and `clock right`.
   func clock(_ text: String) throws(TextError) -> Duration {
     let (word, rest) = Self.firstWord(text)
     if text == "right" { return .zero }
@@ -28,7 +28,7 @@ extension ScenarioParser {
 
   private static let units = [("kB", 1e3), ("MB", 1e6), ("GB", 1e9), ("B", 1), ("", 1)]
 
-  /// Reads `cache size BYTES`.
+  /// Parses `cache size BYTES`.
   func cacheSize(_ text: String) throws(TextError) -> Int64 {
     let (word, size) = Self.firstWord(text)
     let digits = size.prefix { $0.isASCII && $0.isNumber || $0 == "." }
@@ -40,7 +40,7 @@ extension ScenarioParser {
 
   // MARK: Indexes
 
-  /// Reads `index COLLECTION FIELD [asc|desc|contains], …`.
+  /// Parses `index COLLECTION FIELD [asc|desc|contains], …`.
   func index(_ text: String) throws(TextError) -> ClientSetting {
     let (collection, rest) = Self.firstWord(text)
     let before = text.unicodeScalars.count - rest.unicodeScalars.count
@@ -66,7 +66,7 @@ extension ScenarioParser {
     } catch { throw TextError(column: 1, error.message) }
   }
 
-  /// Reads `indexes automatic`, `indexes manual` and `indexes none`.
+  /// Parses `indexes automatic`, `indexes manual` and `indexes none`.
   func indexes(_ text: String) throws(TextError) -> ClientSetting {
     switch text {
     case "automatic": return .automaticIndexes(true)
@@ -78,8 +78,8 @@ extension ScenarioParser {
 
   // MARK: Expectations
 
-  /// The state expectation that these words begin.
-  /// - Returns: `nil` for words of another expectation.
+  /// Parses an expectation about the state of the cache.
+  /// - Returns: `nil` if the words are another kind of expectation.
   func stateOfCache(_ words: [String]) throws(TextError) -> ScenarioState? {
     guard let word = words.first else { return nil }
     let isDenied = word == "no" || word == "not"
@@ -110,7 +110,7 @@ extension ScenarioParser {
     }
   }
 
-  /// Reads `PATH [where CONDITION] [on LISTENER]` after `estimate`.
+  /// Parses `PATH [where CONDITION] [on LISTENER]` after the word `estimate`.
   private func estimate(_ text: String, isDenied: Bool) throws(TextError) -> ScenarioState {
     var words = text.split(separator: " ").map(String.init)
     let listener = EventPattern.taken("on", &words)
@@ -131,7 +131,7 @@ extension ScenarioParser {
 // Rules and bundles, given as a block of lines, a file or a name.
 
 extension ScenarioParser {
-  /// Reads a line that has a block.
+  /// Parses a line that is followed by a block.
   func block(_ line: ScenarioLine, of name: String) throws(CommandFailure) -> ScenarioStep.Action {
     let block = line.block ?? []
     if line.text == "rules" {
@@ -146,7 +146,7 @@ extension ScenarioParser {
 
   // MARK: Rules
 
-  /// Reads `rules FILE` and `rules none`.
+  /// Parses `rules FILE` and `rules none`.
   func rules(_ text: String) throws(TextError) -> Ruleset? {
     if text == "none" { return nil }
     let content: String
@@ -165,7 +165,8 @@ extension ScenarioParser {
       ?? RulesIssue(fileName: name, line: 1, column: 1, currentOffset: 0, endOffset: 0, message: "No rules.")
   }
 
-  /// Reads rules of a block: a whole file, or `match` blocks below the documents of a database.
+  /// Parses the rules in a block. They are a whole rules file, or only the `match` blocks inside a database's
+  /// documents.
   private static func ruleset(_ block: [String]) throws(RulesIssue) -> Ruleset {
     let text = block.joined(separator: "\n")
     if text.contains("cloud.firestore") { return try compile(text, "rules") }
@@ -179,7 +180,7 @@ extension ScenarioParser {
 
   // MARK: Bundles
 
-  /// Reads `bundle NAME from QUERY`.
+  /// Parses `bundle NAME from QUERY`.
   func bundle(_ text: String) throws(TextError) -> ScenarioBundle {
     let (name, rest) = Self.firstWord(text)
     let (word, query) = Self.firstWord(rest)
@@ -192,7 +193,7 @@ extension ScenarioParser {
     } catch { throw error.moved(by: text.unicodeScalars.count - query.unicodeScalars.count) }
   }
 
-  /// Reads the lines of a bundle: `set PATH JSON`, `missing PATH` and `query NAME QUERY`.
+  /// Parses the lines of a bundle: `set PATH JSON`, `missing PATH` and `query NAME QUERY`.
   private func bundle(
     _ line: ScenarioLine, _ block: [String], of name: String
   ) throws(CommandFailure) -> ScenarioBundle {

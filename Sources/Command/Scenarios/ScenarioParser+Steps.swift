@@ -61,7 +61,7 @@ extension ScenarioParser {
     }
   }
 
-  /// The steps that are one word.
+  /// The steps that consist of one word.
   private static let words: [String: ScenarioStep.ClientAction] = [
     "batch": .beginBatch, "commit": .commitBatch, "restart": .restart, "kill": .kill,
   ]
@@ -122,7 +122,7 @@ extension ScenarioParser {
     return .synchronize(within: limit)
   }
 
-  /// Removes `within TIME` from the end of the words.
+  /// Parses and removes `within TIME` at the end of the words.
   func limit(_ words: inout [String], of text: String) throws(TextError) -> Duration {
     guard let index = words.firstIndex(of: "within") else { return ScenarioStep.patience }
     guard index == words.count - 2 else {
@@ -180,7 +180,7 @@ extension ScenarioParser {
     return number
   }
 
-  /// Reads `document PATH [where CONDITION] [on LISTENER|at server|in cache]`, or `no document PATH …`.
+  /// Parses `document PATH [where CONDITION] [on LISTENER|at server|in cache]`, or `no document PATH …`.
   private func document(_ words: [String], _ exists: Bool) throws(TextError) -> ScenarioState {
     var words = Array(words.dropFirst(exists ? 1 : 2))
     var place = ScenarioState.Place.listener(nil)

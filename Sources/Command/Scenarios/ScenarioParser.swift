@@ -8,20 +8,15 @@ package import FirestoreModel
 import FirestoreQuery
 import FirestoreText
 
-/// Reads a scenario: one step per line, `#` begins a comment line, the prefix `NAME:` selects the client.
+/// Parses a scenario. Each line is a step. Lines that begin with `#` are comments. The prefix `NAME:` selects the
+/// client.
 ///
-///     # Two clients change a counter while one of them is offline.
-///     client ada
-///     client bob
-///     ada: listen counters as hers
-///     bob: offline
-///     bob: update counters/a n={"$increment": 1}
-///     ada: expect nothing within 5s
-///     bob: online
-///     ada: expect modified counters/a on hers
-///     expect same
+/// # Two clients change a counter while one of them is offline. client ada client bob ada: listen counters as hers bob:
+/// offline bob: update counters/a n={"$increment": 1} ada: expect nothing within 5s bob: online ada: expect modified
+/// counters/a on hers expect same
 package struct ScenarioParser {
-  /// The limits of steps (repeated steps count each time) and clients, so that a scenario runs within a minute or two.
+  /// The maximum numbers of steps and of clients, so that a scenario takes at most a minute or two. Each repetition of
+  /// a step counts.
   private static let (mostSteps, mostClients) = (10_000, 100)
 
   let database: DatabaseID
@@ -45,7 +40,7 @@ package struct ScenarioParser {
     return scenario
   }
 
-  /// The steps of a text, without checking client names.
+  /// The steps of a text. The names of clients are not checked.
   package func steps(_ text: String, of name: String) throws(CommandFailure) -> [ScenarioStep] {
     try scenario(text, of: name).steps
   }
@@ -128,7 +123,7 @@ package struct ScenarioParser {
     }
   }
 
-  /// The name before a step's colon, and the step.
+  /// Splits a line into the client's name before the colon, and the step.
   private static func owner(of line: String) -> (client: String?, rest: String) {
     let (word, rest) = firstWord(line)
     guard word.count > 1, word.hasSuffix(":"), word.dropLast().allSatisfy({ $0.isLetter || $0.isNumber || $0 == "-" })
@@ -136,13 +131,13 @@ package struct ScenarioParser {
     return (String(word.dropLast()), rest)
   }
 
-  /// The name in the text of a step that opens a client.
+  /// The client's name in the text of a step that opens the client.
   private static func subject(of action: ScenarioStep.Action, _ text: String) -> String? {
     guard case .world(.open) = action else { return nil }
     return firstWord(firstWord(text).1).0
   }
 
-  /// Rejects the names of clients and listeners that are never opened, and a batch without an end.
+  /// Rejects names of clients and listeners that are never opened, and a batch that is never committed.
   private func check(_ steps: [ScenarioStep], of name: String) throws(CommandFailure) {
     var (clients, listeners, bundles): (Set<String>, Set<String>, Set<String>) = ([], [], [])
     var batches: [String: ScenarioStep] = [:]
@@ -198,7 +193,7 @@ package struct ScenarioParser {
 }
 
 extension ScenarioStep.Action {
-  /// The action of a step that names the server: a write at the server.
+  /// The action of a step with the prefix `server`. It must be a write.
   fileprivate var atServer: ScenarioStep.Action {
     if case .client(.request(.request(.write(let mutations)))) = self { .world(.write(mutations)) } else { self }
   }
@@ -216,31 +211,31 @@ extension ScenarioStep.Action {
   }
 }
 
-/// A line of a scenario with a step. A block of rules or of a bundle is one line with its whole text.
+/// A line of a scenario that contains a step. If a block of rules or of a bundle follows, its text is part of the line.
 struct ScenarioLine {
   /// The line number, counted from 1.
   var number: Int
-  /// The text without surrounding white space.
+  /// The text without leading and trailing white space.
   var text: String
-  /// The raw lines of a block up to its `end`; `nil` for a line without a block.
+  /// The unchanged lines of the block up to its `end`; `nil` if there is no block.
   var block: [String]?
 
-  /// Returns the line with the number in place of each `name`.
+  /// A copy of the line in which the number replaces each occurrence of `name`.
   func replacing(_ name: String, by number: Int) -> ScenarioLine {
     ScenarioLine(
       number: self.number, text: text.replacing(name, with: "\(number)"),
       block: block?.map { $0.replacing(name, with: "\(number)") })
   }
 
-  /// Whether a line opens a block: `rules`, or `bundle` with a name.
+  /// Whether a line begins a block. Such lines are `rules`, and `bundle` with a name.
   private static func opensBlock(_ text: String) -> Bool {
     let words = text.split(whereSeparator: \.isWhitespace)
     return words == ["rules"] || words.count == 2 && words[0] == "bundle"
   }
 
-  /// Reads the lines of a scenario.
+  /// Splits the text of a scenario into lines.
   /// - Returns: the first comment, and the lines that are neither empty nor a comment.
-  /// - Throws: `CommandFailure` with the line of a block without an end.
+  /// - Throws: `CommandFailure` with the line of a block that has no end.
   static func read(_ text: String, of name: String) throws(CommandFailure) -> (summary: String, lines: [ScenarioLine]) {
     let rows = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }.map(String.init)
     var (summary, lines) = (String?.none, [ScenarioLine]())

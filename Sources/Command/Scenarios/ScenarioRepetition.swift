@@ -5,20 +5,20 @@ package import FirestoreModel
 import Foundation
 import Synchronization
 
-/// A scenario that runs several times in simulated worlds. Each run must produce identical output.
+/// Runs a scenario several times in simulated environments. All runs must have identical output.
 package struct ScenarioRepetition: Sendable {
   private let scenario: Scenario
   private let database: DatabaseID
   private let faults: [FaultChange]
 
-  /// - Parameter faults: the initial faults of each client.
+  /// - Parameter faults: the faults of each client at the start.
   package init(_ scenario: Scenario, in database: DatabaseID, faults: [FaultChange] = []) {
     (self.scenario, self.database, self.faults) = (scenario, database, faults)
   }
 
-  /// Runs the scenario, with as many concurrent runs as there are processors.
+  /// Runs the scenario several times. There are as many concurrent runs as processors.
   /// - Returns: the lines of each run, which are identical.
-  /// - Throws: the failure of the first run, or the first difference of a later one.
+  /// - Throws: the failure of the first run, or the first difference between it and a later run.
   package func play(_ times: Int) async throws(CommandFailure) -> [String] {
     let (first, failure) = try await play()
     if let failure { throw failure }
@@ -58,7 +58,7 @@ package struct ScenarioRepetition: Sendable {
   }
 
   /// Runs the scenario once.
-  /// - Returns: its JSON output with its notes, and its failure.
+  /// - Returns: the JSON output including notes, and the failure.
   private func play() async throws(CommandFailure) -> ([String], CommandFailure?) {
     let lines = Mutex<[String]>([])
     let (report, scenario) = (ScenarioReport(.json), scenario)

@@ -3,7 +3,7 @@ package import CommandOutput
 import FirestoreJSON
 import FirestoreModel
 
-/// The output of a run of scenarios, in one of several formats.
+/// Formats the output of scenario runs.
 package struct ScenarioReport: Sendable {
   package enum Form: String, Sendable, CaseIterable {
     case text, json, tap, junit
@@ -21,7 +21,7 @@ package struct ScenarioReport: Sendable {
 
   package init(_ form: Form) { self.form = form }
 
-  /// - Parameter isAlone: whether this is the only scenario, so that its name is not printed.
+  /// - Parameter isAlone: whether this is the only scenario. In this case its name is not printed.
   /// - Returns: the lines before the first step.
   package func begin(_ scenario: Scenario, isAlone: Bool) -> [String] {
     guard form == .text, !isAlone else { return [] }
@@ -92,7 +92,7 @@ package struct ScenarioReport: Sendable {
     }
   }
 
-  /// Seconds with milliseconds, right-aligned.
+  /// The time in seconds with milliseconds, right-aligned.
   private static func text(_ time: Duration) -> String {
     let milliseconds = Int(time / .milliseconds(1))
     let fraction = String(milliseconds % 1000)

@@ -11,9 +11,10 @@ import FirestoreSimulation
 import FirestoreSync
 import HearthTesting
 
-/// One run of a scenario in a world. The run ends the world.
+/// A run of a scenario in a simulated or real environment (`ScenarioWorld`). When the run ends, it also ends the
+/// environment.
 package struct ScenarioRun: Sendable {
-  /// A completed step with its output.
+  /// A completed step, and its output.
   package struct Done: Sendable {
     package var step: ScenarioStep
     /// The time since the start of the scenario.
@@ -29,8 +30,8 @@ package struct ScenarioRun: Sendable {
   var name: String { scenario.name }
 
   /// - Parameters:
-  ///   - report: called with every completed step.
-  ///   - note: called with information that the exit status does not convey.
+  ///   - report: called with each completed step.
+  ///   - note: called with information that is not visible in the exit status.
   package init(
     _ scenario: Scenario, in world: ScenarioWorld, report: @escaping @Sendable (Done) throws -> Void,
     note: @escaping @Sendable (String) -> Void
@@ -38,7 +39,7 @@ package struct ScenarioRun: Sendable {
     (self.scenario, self.world, self.report, self.note) = (scenario, world, report, note)
   }
 
-  /// - Throws: `CommandFailure` that names the first failed step, or a write rejection that no step expected.
+  /// - Throws: `CommandFailure` about the first failed step, or about a rejected write that no step expected.
   package func run() async throws {
     defer { world.clients.end() }
     guard let loop = world.clients.simulation?.loop else { return try await perform() }
@@ -231,14 +232,14 @@ package struct ScenarioRun: Sendable {
     return observed.kind == .failed ? observed.code.map { ExitStatus($0) } ?? .failure : .failure
   }
 
-  /// The result of the body if it arrives before the timeout; otherwise `nil`.
+  /// The result of a function if it is available before the timeout; otherwise `nil`.
   func before<Value: Sendable>(
     _ limit: Duration, _ body: @escaping @Sendable () async throws -> Value?
   ) async throws -> Value? {
     try await Patience.result(within: limit, by: world.clients.clock, of: body)
   }
 
-  /// Waits until a condition holds.
+  /// Waits until a condition is true.
   private func wait(_ limit: Duration, _ step: ScenarioStep, _ holds: () async throws -> Bool) async throws {
     let isInTime: Bool
     do { isInTime = try await Patience.wait(limit, by: world.clients.clock, until: holds) } catch let status
@@ -270,7 +271,7 @@ extension ScenarioRun {
     } catch { throw failure(step, error.message) }
   }
 
-  /// Creates a bundle at the server with its current data.
+  /// Creates a bundle from the current data of the server.
   func bytes(of bundle: ScenarioBundle, _ step: ScenarioStep) async throws -> [UInt8] {
     do throws(RPCStatus) {
       let now = SnapshotVersion(world.clients.now)
@@ -298,7 +299,7 @@ extension ScenarioRun {
 }
 
 extension Value {
-  /// The value with estimates for pending server timestamps; `nil` without them.
+  /// The value with estimates for pending server timestamps; `nil` if the value has none.
   var withEstimates: Value? {
     switch self {
     case .serverTimestamp(let time): return .timestamp(time.localWriteTime)
@@ -319,8 +320,8 @@ extension Value {
 // Checks after the last step.
 
 extension ScenarioRun {
-  /// Waits for the outcomes of all writes, so that the end of the scenario loses no write and misses no rejection.
-  /// - Throws: for writes without an outcome, unsent writes, and failures that no step expected.
+  /// Waits for the outcomes of all writes, so that no write is lost and no rejection is missed at the end.
+  /// - Throws: if a write has no outcome or was not sent, or if a failure occurred that no step expected.
   func finish(_ state: ScenarioRunState) async throws {
     for client in state.clients where client.client.isOnline {
       let done = try await before(ScenarioStep.patience) {
@@ -347,7 +348,7 @@ extension ScenarioRun {
     client.isCacheKept ? "; the cache keeps its queue" : " and lost"
   }
 
-  /// Reports each pending write.
+  /// Reports the pending writes of a client.
   /// - Returns: the number of pending writes.
   private func tellQueue(of client: ScenarioClient, _ what: String) async -> Int {
     guard let status = await client.engine.statusNow() else { return 0 }
@@ -362,12 +363,12 @@ extension ScenarioRun {
 }
 
 extension Int {
-  /// `1 write was`, `2 writes were`
+  /// A count with its verb: `1 write was`, `2 writes were`.
   fileprivate var writes: String { "\(self) write\(self == 1 ? " was" : "s were")" }
 }
 
 extension Mutation.Operation {
-  /// The operation's verb in a scenario.
+  /// The verb of the operation in the syntax of scenarios.
   fileprivate var verb: String {
     switch self {
     case .set: "set"

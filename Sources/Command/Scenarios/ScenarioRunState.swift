@@ -15,11 +15,11 @@ struct ScenarioRunState {
   private let scenario: String
   /// The time since the start of the scenario.
   let elapsed: @Sendable () -> Duration
-  /// The clients in the order of their first opening.
+  /// The clients, in the order in which they were first opened.
   private(set) var clients: [ScenarioClient] = []
   /// The bundles by name.
   var bundles: [String: [UInt8]] = [:]
-  /// The clients whose caches other clients share.
+  /// The clients whose caches are shared with other clients.
   private let owners: Set<String>
 
   init(_ scenario: Scenario, in world: ScenarioWorld) {
@@ -29,13 +29,13 @@ struct ScenarioRunState {
     elapsed = world.clients.clock.sinceNow()
   }
 
-  /// The client of a step. The only client is opened on first use.
+  /// The client of a step. If there is only one client, it is opened when it is first used.
   mutating func client(_ name: String?) throws(CommandFailure) -> ScenarioClient {
     if let client = clients.first(where: { $0.name == name }) { return client }
     return try open(name, user: nil, sharing: nil)
   }
 
-  /// - Parameter owner: the client whose cache the new client uses; `nil` for a separate cache.
+  /// - Parameter owner: the client whose cache the new client shares; `nil` for its own cache.
   @discardableResult
   mutating func open(_ name: String?, user: String?, sharing owner: String?) throws(CommandFailure) -> ScenarioClient {
     let cache = owner.flatMap { owner in clients.first { $0.name == owner }?.opening.cache }
@@ -45,7 +45,7 @@ struct ScenarioRunState {
     return client
   }
 
-  /// Switches to the new opening of a client.
+  /// Continues with a client that was opened again.
   mutating func takeOpening(of client: ScenarioClient) throws(CommandFailure) {
     guard let place = clients.firstIndex(where: { $0 === client }) else { return }
     try world.checkCache(of: client.client)
@@ -106,7 +106,7 @@ extension ScenarioClient {
     }
   }
 
-  /// The results of listeners as lines for people.
+  /// The results of listeners as lines of text.
   func lines(of name: String?, _ database: DatabaseID) -> [String] {
     opening.listeners.filter { name == nil || $0.name == name }.flatMap { listener -> [String] in
       let owner = [self.name, listener.name].compactMap(\.self).joined(separator: " ")
@@ -124,7 +124,7 @@ extension ScenarioClient {
 }
 
 extension Clock where Duration == Swift.Duration {
-  /// Measures the time from now on.
+  /// A function that measures the time since this call.
   fileprivate func sinceNow() -> @Sendable () -> Swift.Duration {
     let start = now
     return { start.duration(to: self.now) }

@@ -15,13 +15,14 @@ import HearthTesting
 package import class Hearth.Client
 package import class Hearth.Inspection
 
-/// The world of a scenario: its clients and the rules that apply to them.
+/// The environment in which a scenario runs: its clients and the security rules.
 ///
-/// In a simulated world the same steps and the same seed produce the same events in the same order.
+/// In a simulated environment, the same steps and the same seed produce the same events in the same order. A real
+/// environment uses an existing backend in real time.
 package struct ScenarioWorld: Sendable {
-  /// The unnamed client in the real world.
+  /// The client without a name in a real environment.
   private struct NamelessClient {
-    /// The cache; `nil` for a cache that the scenario creates.
+    /// The cache of the client; `nil` if the scenario creates the cache.
     var store: LocalStoreConfiguration?
     var inspection: Inspection.Plan?
     var faults: FaultInjector
@@ -30,12 +31,12 @@ package struct ScenarioWorld: Sendable {
   let clients: TestWorld
   private let rules = AccessRules()
   private let nameless: NamelessClient?
-  /// The follower of a running scenario.
+  /// Observes a run of a scenario.
   package var follower: ScenarioFollower?
 
-  /// A simulated world.
-  /// - Parameter faults: the initial faults of each client.
-  /// - Throws: a failure to create the folder of the caches or the backend.
+  /// Creates a simulated environment.
+  /// - Parameter faults: the faults of each client at the start.
+  /// - Throws: if the folder of the caches or the backend cannot be created.
   package init(
     simulating database: DatabaseID, seed: UInt64, faults changes: [FaultChange] = []
   ) throws(CommandFailure) {
@@ -48,10 +49,10 @@ package struct ScenarioWorld: Sendable {
     } catch { throw CommandFailure(.cannotCreate, error.message) }
   }
 
-  /// The real world.
+  /// Creates a real environment.
   /// - Parameters:
-  ///   - store: the cache of the unnamed client. A cache in memory is replaced by a temporary cache.
-  ///   - plan: the plan for the inspection of that client.
+  ///   - store: the cache of the client without a name. If it is in memory, a temporary cache on disk is used instead.
+  ///   - plan: determines how that client can be inspected.
   ///   - faults: the faults between that client and the backend.
   package init(
     at connection: BackendConnection, _ store: LocalStoreConfiguration, inspectedAs plan: Inspection.Plan?,
@@ -63,16 +64,16 @@ package struct ScenarioWorld: Sendable {
     } catch { throw CommandFailure(.cannotCreate, error.message) }
   }
 
-  /// The initial time of day of a simulated world.
+  /// The time of day at which a simulated environment starts.
   package static var beginning: Timestamp { SimulatedWorld.beginning }
 
-  /// The time of day of a simulated world; `nil` in the real one.
+  /// The time of day in a simulated environment; `nil` in a real environment.
   package var simulatedNow: Timestamp? { clients.simulation?.now }
 
   /// Opens a client.
   /// - Parameters:
-  ///   - cache: the cache of another client; `nil` for a separate cache.
-  ///   - isShared: whether other clients may use a separate cache.
+  ///   - cache: the client whose cache is shared; `nil` for a separate cache.
+  ///   - isShared: whether other clients may share this client's cache.
   /// - Throws: the reason why the named cache cannot be used.
   func open(
     _ name: String?, user: String?, on cache: ClientCache?, isShared: Bool
@@ -94,8 +95,8 @@ package struct ScenarioWorld: Sendable {
     if let problem = client.opening.engine.cacheProblem { throw CommandFailure(cache: problem.error) }
   }
 
-  /// Enforces rules for all clients, or removes them. Listeners that the rules forbid end immediately.
-  /// - Throws: the reason why this world has no rules.
+  /// Enforces rules for all clients, or removes the rules. Listeners that are no longer allowed end immediately.
+  /// - Throws: the reason why this environment cannot have rules.
   func put(_ ruleset: Ruleset?) async throws(RPCStatus) {
     guard let simulation = clients.simulation else {
       throw RPCStatus(
@@ -106,7 +107,7 @@ package struct ScenarioWorld: Sendable {
     await simulation.backend.wakeWatches()
   }
 
-  /// Calls the follower while the time of a simulated world stands still.
+  /// Calls the follower. In a simulated environment, the time does not advance during this call.
   func standingStill(_ body: (ScenarioFollower) async throws -> Void) async rethrows {
     guard let follower else { return }
     clients.simulation?.loop.hold()
@@ -115,15 +116,15 @@ package struct ScenarioWorld: Sendable {
   }
 }
 
-/// The observer of a running scenario, which also controls its pace. All calls come from the world's thread.
+/// Observes a run of a scenario and controls its pace. All calls come from the thread of the environment.
 package struct ScenarioFollower: Sendable {
-  /// Called before each step. The step waits until this closure returns. In a simulated world, time stands still
-  /// meanwhile.
-  /// - Throws: to end the run.
+  /// Called before each step. The step starts when this closure returns. In a simulated environment, the time does not
+  /// advance while the closure runs.
+  /// - Throws: an error to end the run.
   package var before: @Sendable (_ step: Int) async throws -> Void
   /// Called with each client when it is opened or reopened, before the client does anything.
   package var opened: @Sendable (_ name: String?, Client, FaultInjector) -> Void
-  /// Called after the last step, or with the error that ends the run. The clients remain open until this closure
+  /// Called after the last step, or with the error that ended the run. The clients remain open until this closure
   /// returns.
   package var ended: @Sendable ((any Error)?) async -> Void
 

@@ -7,11 +7,12 @@ import FirestoreModel
 import FirestoreQuery
 import FirestoreText
 
-/// Writes steps for writes, queries and faults. Each step is parsed again to ensure that it has the same meaning.
+/// Converts writes, queries and faults to the text of scenario steps. Each text is parsed again to check that it has
+/// the same meaning.
 struct StepText {
   let database: DatabaseID
 
-  /// The action of a step; `nil` if the text is not a valid step.
+  /// The action that the text of a step describes; `nil` if the text is not a valid step.
   private func action(_ step: String) -> ScenarioStep.Action? {
     // The caller only needs to know whether the step is valid.
     try? ScenarioParser(database: database).action(step)
@@ -19,7 +20,7 @@ struct StepText {
 
   // MARK: Writes
 
-  /// The step of a write; `nil` if no step can express the write.
+  /// The step that performs a write; `nil` if no step can express the write.
   func step(_ mutation: Mutation) -> String? {
     let path = mutation.key.path.text
     let candidates: [String] =
@@ -35,7 +36,7 @@ struct StepText {
     }
   }
 
-  /// The step that replaces a document at the server.
+  /// The step that replaces a document.
   func replacement(_ key: DocumentKey, _ fields: Fields) -> String { "set \(key.path.text) \(json(fields, []))" }
 
   private func patches(
@@ -85,7 +86,7 @@ struct StepText {
 
   // MARK: Queries
 
-  /// The text of a query; `nil` if no text can express it, such as a query with cursors.
+  /// The text of a query; `nil` if the query cannot be expressed as text, for example because of cursors.
   func text(of query: FirestoreQuery.Query) -> String? {
     var words = [query.collectionGroup.map { "**/\($0)" } ?? query.path.text]
     if !query.filters.isEmpty { words += ["where", ConditionText.text(of: .and(query.filters), in: database)] }
@@ -101,14 +102,14 @@ struct StepText {
 
   // MARK: Faults and times
 
-  /// The step of a fault; `nil` for a fault that has no effect between a client and its backend.
+  /// The step that sets a fault; `nil` for a fault that has no effect between a client and its backend.
   func step(_ change: FaultChange) -> String? {
     let step = change == .calm ? "calm" : "fault \(FaultText.words(of: change))"
     guard case .client(.request(.fault(let read)))? = action(step), read == change else { return nil }
     return step
   }
 
-  /// A time in the syntax of steps, in whole milliseconds.
+  /// A duration in the syntax of steps, in whole milliseconds.
   static func text(of time: Duration) -> String {
     let milliseconds = Int(time / .milliseconds(1))
     return milliseconds.isMultiple(of: 1000) ? "\(milliseconds / 1000)s" : "\(milliseconds)ms"

@@ -45,25 +45,25 @@ static inline char **cn_environment(void) { return environ; }
 /// Makes the next update repaint the whole screen.
 static inline void cn_invalidate(void) { clearok(curscr, TRUE); }
 
-/// Whether the current terminal description has a string capability.
+/// Whether the description of the current terminal defines a string capability.
 static inline bool cn_has_string(const char *name) {
   const char *value = tigetstr(name);
   return value != NULL && value != (char *)-1;
 }
 
-/// Whether a string capability of the current terminal description has this value.
+/// Whether the description of the current terminal defines this value for a string capability.
 static inline bool cn_string_is(const char *name, const char *expected) {
   return cn_has_string(name) && __builtin_strcmp(tigetstr(name), expected) == 0;
 }
 
-/// Stops ncurses from resetting the user's palette on every entry and exit, although nothing here redefines a color.
-/// Emptying the capability in the loaded description is the only way.
+/// Prevents ncurses from resetting the user's palette each time it starts and ends. Hearth redefines no color, so it
+/// needs no reset. The only way is to clear the capability in the loaded terminal description.
 static inline void cn_keep_palette(void) {
   if (cn_has_string("oc")) *tigetstr("oc") = '\0';
 }
 
-/// Writes one cell: a base character and up to two marks (0 for none). Only the opts pointer supports pair numbers
-/// above 32767.
+/// Writes one cell: a base character and up to two combining marks (0 for none). The color pair is passed through the
+/// `opts` parameter, because the other parameter does not support numbers above 32767.
 static inline void cn_put(int y, int x, uint32_t base, uint32_t mark1, uint32_t mark2, attr_t attributes, int pair) {
   wchar_t text[4] = {(wchar_t)base, (wchar_t)mark1, (wchar_t)mark2, 0};
   cchar_t cell;

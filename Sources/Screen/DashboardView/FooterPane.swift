@@ -5,7 +5,7 @@ import FirestoreClientState
 import FirestoreModel
 import TerminalCanvas
 
-/// The last row.
+/// Draws the last row of the screen.
 struct FooterPane {
   let frame: FrameState
   let layout: Layout
@@ -35,7 +35,7 @@ struct FooterPane {
   }
 }
 
-/// The `/` line in the footer, with its match count or its error.
+/// Draws the filter line in the footer, with its match count or its error.
 struct FilterPrompt {
   let line: FilterLine
   let frame: FrameState
@@ -54,7 +54,7 @@ struct FilterPrompt {
       line.field, x: x, y: area.y, width: area.maxX - noteWidth - x, role: line.error == nil ? .input : .inputInvalid)
   }
 
-  /// The count of documents searched while typing, and the count that `enter` would search.
+  /// The count of documents that are searched while you type, and the count that `enter` would search.
   private var collectionNote: String {
     let enter = Command.text(of: Key(.enter), glyphs)
     let isWide = frame.state.size.width >= 72
@@ -98,7 +98,8 @@ struct FilterPrompt {
   }
 }
 
-/// The coach's step, which replaces the footer's keys. A caption takes precedence, because it is for an audience.
+/// Draws the current step of the guide for first-time users, instead of the footer's keys. A caption takes precedence,
+/// because it is for an audience.
 struct CoachLine {
   let frame: FrameState
   let layout: Layout
@@ -125,8 +126,8 @@ struct CoachLine {
   }
 }
 
-/// The last message, which temporarily replaces the footer's keys. It never covers the rows that it describes. A
-/// truncated message says where the full text is.
+/// Draws the newest message, which temporarily replaces the footer's keys. It never covers the rows that it describes.
+/// If the message is truncated, it says where the full text is.
 struct ToastLine {
   let frame: FrameState
   let layout: Layout
@@ -152,7 +153,7 @@ struct ToastLine {
   }
 }
 
-/// The last pressed keys, above the footer at the right, in audience mode.
+/// Draws the last pressed keys above the footer at the right, while keys are shown to an audience.
 struct PressedKeysLine {
   let frame: FrameState
   let layout: Layout

@@ -5,7 +5,7 @@ import FirestoreClientState
 import FirestoreModel
 import TerminalCanvas
 
-/// The first row: the connection's identity, and the vital signs.
+/// Draws the first row: the database and backend, and the most important figures.
 struct HeaderLine {
   let frame: FrameState
   let layout: Layout
@@ -52,14 +52,14 @@ struct HeaderLine {
     }
   }
 
-  /// The client's name if there are several clients. It is never dropped.
+  /// The client's name if there are several clients. It is shown on screens of any width.
   private var name: Line {
     var line = Line(glyphs)
     if let clientSet = frame.state.clientSet { line.add(" \(clientSet.own) ", .header, .bold) }
     return line
   }
 
-  /// Draws the badges that mark an earlier time, before the identity.
+  /// Draws the badges that mark an earlier time. They precede the name of the database.
   private func draw(_ badges: [String], _ width: Int, _ signs: Line, on canvas: inout Canvas) {
     canvas.fill(layout.header, role: .header)
     let name = self.name
@@ -80,7 +80,7 @@ struct HeaderLine {
     }
   }
 
-  /// The forms of the connection's identity, longest first. The kind of backend is dropped last, because it
+  /// Texts that identify the database and backend, longest first. The kind of backend is omitted last, because it
   /// distinguishes real data from test data.
   private var identities: [Line] {
     let backend = frame.state.configuration.backend
@@ -139,7 +139,7 @@ struct HeaderLine {
   }
 }
 
-/// Connection, round trip, pending writes and event rate: the figures that are always on screen.
+/// The figures that are always on screen: connection, round trip, pending writes and event rate.
 struct VitalSigns {
   enum Length: Int, CaseIterable { case full, medium, plain, dense, short, bare, dot }
 
@@ -150,7 +150,7 @@ struct VitalSigns {
     stateWord.text
   }
 
-  /// The word with its details: `REFUSED: unauthenticated`.
+  /// The word for the connection's state, with details: `REFUSED: unauthenticated`.
   var wordInFull: String {
     let refusal = stateWord == .refused ? frame.state.browser.rootsFailure?.code.name : nil
     return word + ((refusal ?? stateWord.remark).map { ": \($0)" } ?? "")
@@ -168,13 +168,13 @@ struct VitalSigns {
     }
   }
 
-  /// Whether the first list of collections is pending.
+  /// Whether the client is waiting for the first list of collections.
   private var isAsking: Bool {
     frame.state.browser.roots == nil && frame.state.configuration.attached == nil
       && frame.state.configuration.backend.kind != .embedded
   }
 
-  /// Whether the server rejects this client's credentials, according to its answer to the list of collections.
+  /// Whether the server rejects this client's credentials. The request for the list of collections shows this.
   private var isRefused: Bool { frame.state.isIdle && frame.state.browser.rootsFailure?.code == .unauthenticated }
 
   var glyph: String { [.online, .connecting].contains(stateWord) ? glyphs.online : glyphs.offline }
@@ -189,8 +189,8 @@ struct VitalSigns {
     frame.state.network.isNetworkEnabled || frame.state.plugHolder != "you" ? "" : " (you)"
   }
 
-  /// The newest round trip (`184ms`), the length of an outage, or `silent 0:31` while the server owes an answer. Empty
-  /// before the first round trip.
+  /// The newest round trip (`184ms`), the length of an outage, or `silent 0:31` while a response of the server is
+  /// overdue. Empty before the first round trip.
   private var timing: String {
     if let outageText = frame.state.outageText { return outageText }
     if let silence { return "silent " + TimeText.elapsed(seconds: silence) }
@@ -199,10 +199,11 @@ struct VitalSigns {
     return milliseconds < 10_000 ? "\(milliseconds)ms" : "\(milliseconds / 1000)s"
   }
 
-  /// The time in seconds after which the header shows the age of the oldest pending write or of the server's silence.
+  /// The time in seconds after which the header shows the age of the oldest pending write, or how long the server has
+  /// sent nothing.
   private static let patience: Int64 = 5
 
-  /// The seconds since the oldest pending write was made, although the server counts as reachable; `nil` below
+  /// The seconds since the oldest pending write was made, if the server counts as reachable. `nil` for less than
   /// `patience`.
   private var wait: Int64? {
     guard !frame.state.network.isOffline, !frame.state.attachment.isOver, let oldest = frame.state.writes.oldest else {
@@ -214,7 +215,8 @@ struct VitalSigns {
 
   private var waitingAge: String { wait.map { " " + TimeText.elapsed(seconds: $0) } ?? "" }
 
-  /// The seconds for which the server has sent nothing although a write waits for its answer; `nil` below `patience`.
+  /// The seconds for which the server has sent nothing although a write waits for its response. `nil` for less than
+  /// `patience`.
   private var silence: Int64? {
     guard let wait, frame.state.network.onlineState == .online else { return nil }
     let heard = max(frame.state.network.since, frame.state.network.lastSnapshotAt ?? frame.state.network.since)
@@ -283,7 +285,7 @@ struct VitalSigns {
 
   enum ClockLength { case long, short }
 
-  /// The time while the screen counts seconds; otherwise the time of the last event, labeled as such.
+  /// The current time while the screen counts seconds. Otherwise the time of the last event, with a label that says so.
   func clock(_ length: ClockLength) -> String {
     let offset = frame.state.configuration.utcOffset
     guard !frame.state.hasRunningClock, !frame.state.headerClock.runsOn else {

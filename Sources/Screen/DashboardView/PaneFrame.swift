@@ -4,15 +4,15 @@ import DashboardModel
 import FirestoreModel
 import TerminalCanvas
 
-/// The outline and title of a pane. Only the title shows the focus: recoloring two outlines costs 25 times as many
-/// bytes. The feed has no sides, so that the terminal can scroll it.
+/// Draws the outline and the title of a pane. Only the title shows the focus, because changing the color of two
+/// outlines sends 25 times as many bytes. The feed has no side borders, so that the terminal can scroll it.
 struct PaneFrame {
   let pane: Pane
   let frame: FrameState
   let layout: Layout
   let glyphs: Glyphs
 
-  /// The columns of a frame's top line that a path must leave free for the count and the corners.
+  /// The columns in the top line of a frame that a path must leave free. They contain the count and the corners.
   private static let columnsBesidePath = 24
 
   func draw(on canvas: inout Canvas) {
@@ -98,13 +98,13 @@ extension Canvas {
     }
   }
 
-  /// The maximum width of the highlighted first text of a selected row, after the gutter. Highlighting the whole row
-  /// would double the bytes of a move and hide the hues of states.
+  /// The maximum width of the highlight of a selected row, after the gutter. A highlight over the whole row would
+  /// double the bytes sent when the selection moves, and hide the colors of states.
   private static let highlight = 20
-  /// The width below which a first text, such as a number, is short. The highlight then includes the following text.
+  /// A first text below this width, such as a number, is short. In that case the highlight includes the following text.
   private static let shortText = 6
 
-  /// The columns of a row's first text, which ends before two blanks.
+  /// The area of the first text of a row. It ends before two blanks.
   private func firstText(of row: Rect, _ glyphs: Glyphs) -> Rect {
     func isBlank(_ x: Int) -> Bool { x >= row.maxX || self[x, row.y].cluster == .space }
     var start = row.x + 1
@@ -120,8 +120,8 @@ extension Canvas {
   }
 
   /// Highlights the first text of a selected row. Only the gutter shows whether the pane has the focus, so a change of
-  /// focus costs two cells instead of two rows.
-  /// - Parameter isWhole: whether to highlight the whole row, as in short-lived lists.
+  /// the focus changes two cells instead of two rows.
+  /// - Parameter isWhole: whether to highlight the whole row, as in lists that are shown only briefly.
   mutating func select(_ row: Rect, _ state: DashboardState, isFocused: Bool, isWhole: Bool = false) {
     let glyphs = state.configuration.glyphs
     defer { gutter(x: row.x, y: row.y, glyphs: glyphs, isFocused: isFocused) }

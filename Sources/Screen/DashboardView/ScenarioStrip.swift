@@ -3,7 +3,8 @@ package import Dashboard
 package import DashboardModel
 package import TerminalCanvas
 
-/// The rows above the clients of a scenario: its summary and progress, and the steps around the current one.
+/// Draws the rows above the clients of a scenario: its summary and progress, and the steps before and after the current
+/// step.
 package struct ScenarioStrip {
   private let play: ScenarioPlay
   private let glyphs: Glyphs
@@ -46,9 +47,9 @@ package struct ScenarioStrip {
 
   // MARK: The first row
 
-  /// The name, the sentence and the figures. The sentence is whole: figures give way to it, and it continues in the
-  /// rows below.
-  /// - Parameter rows: the rows below; one of them remains for a step.
+  /// The scenario's name, its summary and the figures. The summary is never truncated: it replaces figures, and it
+  /// continues in the rows below.
+  /// - Parameter rows: the count of rows below. One of them remains for a step.
   private func title(_ width: Int, rows: Int) -> (Line, more: [String]) {
     var line = Line(glyphs)
     line.add(" \(play.name)  ", .header, .bold)
@@ -70,8 +71,8 @@ package struct ScenarioStrip {
     return (line, more)
   }
 
-  /// The count of finished steps, the simulated time, and the pace, as far as there is room.
-  /// - Parameter most: 2 for all, 1 without the bar and the pace, 0 for the count and the state only.
+  /// The count of finished steps, the simulated time, and the pace, if they fit.
+  /// - Parameter most: 2 for all figures, 1 without the bar and the pace, 0 for only the count and the state.
   private func figures(_ width: Int, most: Int) -> Line {
     var line = Line(glyphs)
     let count = "\(play.doneCount)/\(play.steps.count)"
@@ -93,7 +94,7 @@ package struct ScenarioStrip {
     return line
   }
 
-  /// Everything in one row: the current step, or the end.
+  /// The current step or the end of the scenario, in a single row.
   private func single(_ width: Int) -> Line {
     var line = Line(glyphs)
     line.add(" \(play.doneCount)/\(play.steps.count) ", .header, .bold)
@@ -109,7 +110,7 @@ package struct ScenarioStrip {
 
   // MARK: Steps
 
-  /// The indices of the shown steps: the last finished ones, the current one, and the next ones.
+  /// The indices of the steps that are shown: the last finished steps, the current step, and the next steps.
   private func shownSteps(_ count: Int) -> Range<Int> {
     guard count > 0 else { return 0..<0 }
     let before = count == 1 ? 0 : (count - 1) / 2
@@ -138,7 +139,7 @@ package struct ScenarioStrip {
     return line
   }
 
-  /// The last rows: the failure, the outcome, a notice about the file, or the caption.
+  /// The last rows of the strip: the failure, the result, a message about the file, or the caption.
   private func closing(_ width: Int, rows: Int) -> [Line] {
     var lines: [Line] = []
     func add(_ text: String, _ role: Role) {

@@ -6,7 +6,7 @@ import FirestoreModel
 import FirestoreText
 import TerminalCanvas
 
-/// The second row of screens that show one pane at a time: the other panes and their numbers.
+/// Draws the second row of screens that show one pane at a time: the names and numbers of the other panes.
 struct TabLine {
   let frame: FrameState
   let layout: Layout
@@ -36,8 +36,8 @@ struct TabLine {
   }
 }
 
-/// Rows below the feed with the parts of the selected row that the columns omit. Narrow panes always have these rows,
-/// and other panes have them on request.
+/// Draws the parts of the selected feed row that the columns omit, in rows below the feed. Narrow panes always have
+/// these rows. Other panes have them on request.
 struct SelectionStrip {
   let frame: FrameState
   let layout: Layout
@@ -89,8 +89,8 @@ struct SelectionStrip {
   }
 }
 
-/// The panes that the open document covers, a line each: the important information, and the number of the key that
-/// unfolds the pane.
+/// Draws one line for each pane that the open document covers. The line shows the most important information, and the
+/// number of the key that unfolds the pane.
 struct FoldedPanes {
   let frame: FrameState
   let layout: Layout
@@ -114,7 +114,7 @@ struct FoldedPanes {
 
   private var separator: String { " \(glyphs.bullet) " }
 
-  /// `orders · 3/148`
+  /// Adds the position in the tree: `orders · 3/148`.
   private func addTree(to line: inout Line, room: Int) {
     let count = separator + CollectionsPane.count(frame.state, .medium, glyphs)
     let path = frame.state.selectedCollection?.text ?? "collections"
@@ -122,7 +122,7 @@ struct FoldedPanes {
     line.add(count, .paneCount)
   }
 
-  /// `⇡2 pending · #3 population · #4 delete`
+  /// Adds the state of the queue: `⇡2 pending · #3 population · #4 delete`.
   private func addQueue(to line: inout Line) {
     let waiting = frame.state.writes.waiting
     line.add("\(glyphs.pending)\(grouped(waiting))", waiting == 0 ? .textMuted : .flagPending)
@@ -136,7 +136,7 @@ struct FoldedPanes {
     }
   }
 
-  /// A short text about a write: its fields if it belongs to the open document, else its document.
+  /// A short text about a write. If it writes the open document, this is the fields, otherwise the document.
   private func words(of row: QueueRow) -> String {
     guard let key = row.documents.first, key == frame.state.detail?.key, row.documents.count == 1 else {
       let id = row.documents.first.map { PathText.last($0.path.text, to: 12, glyphs.ellipsis) } ?? ""
@@ -150,7 +150,7 @@ struct FoldedPanes {
     return "\(row.batch) \(names.prefix(2).joined(separator: ", "))\(more)"
   }
 
-  /// `○ OFFLINE 0:12 by you`
+  /// Adds the state of the connection: `○ OFFLINE 0:12 by you`.
   private func addConnection(to line: inout Line, isRoomy: Bool) {
     let vitals = VitalSigns(frame: frame, glyphs: glyphs)
     line.add("\(vitals.glyph) \(vitals.word)", vitals.role)

@@ -3,8 +3,8 @@ package import Dashboard
 import DashboardModel
 import FirestoreModel
 
-/// The events of a dashboard as lines for screen readers, pipes and logs: the feed, the connection, the queue, and
-/// every message. Words replace the place, glyph and color of the screen.
+/// The events of a dashboard as lines of text for screen readers, pipes and logs. They cover the feed, the connection,
+/// the queue and every message. Words replace positions, glyphs and colors.
 package struct Transcript: Sendable {
   private var lastRow = 0
   private var messages: [Toast] = []
@@ -37,8 +37,8 @@ package struct Transcript: Sendable {
     return lines
   }
 
-  /// The new messages. The list drops its oldest messages, so the new messages are the ones after the longest part that
-  /// is already known.
+  /// The new messages. Because the list drops its oldest messages, they are found after the longest sequence that is
+  /// already known.
   private func newMessages(_ present: [Toast]) -> ArraySlice<Toast> {
     let known = (0...present.count).first { present.dropLast($0).elementsEqual(messages.suffix(present.count - $0)) }
     return present.suffix(known ?? present.count)

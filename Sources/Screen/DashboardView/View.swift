@@ -4,7 +4,7 @@ import DashboardModel
 package import FirestoreModel
 package import TerminalCanvas
 
-/// Draws the whole screen. Pure and total: the same state gives the same canvas, at any size.
+/// Draws the whole screen. Pure and total: the same state always results in the same canvas, at any size.
 package func view(_ present: DashboardState) -> Canvas {
   var state = present.forItsLine
   state.configuration.glyphs = present.borderedGlyphs
@@ -74,14 +74,14 @@ package func view(_ clientSet: ClientSet) -> Canvas {
   return canvas
 }
 
-/// The style of an unfocused client.
+/// The colors of a client without the focus.
 private enum Faint {
   private static let roles: [Role: Role] = [
     .paneTitleFocus: .paneTitle, .cursorGutter: .textMuted, .selection: .selectionBlur,
   ]
 
-  /// Removes the signs of the focus. Also removes the keys from the last row, because keys have no effect in an
-  /// unfocused client.
+  /// Draws a client as unfocused. Also removes the keys from the last row, because keys have no effect in an unfocused
+  /// client.
   static func blur(_ canvas: inout Canvas, _ state: DashboardState, keysGoTo name: String) {
     canvas.replaceRoles(roles)
     guard state.overlay == nil, state.screen.caption.isEmpty,
@@ -94,12 +94,12 @@ private enum Faint {
   }
 }
 
-/// The row about several clients, each with its state and its unsent writes.
+/// Draws the row that names the clients, each with its state and its unsent writes.
 struct ClientSetRowView {
   let clientSet: ClientSet
   let glyphs: Glyphs
 
-  /// The width of a user, and the remaining width for the state.
+  /// The width for a client's user, and the remaining width for its state.
   private static let (user, signs) = (14, 8)
 
   func draw(on canvas: inout Canvas, _ area: Rect) {
@@ -130,7 +130,7 @@ struct ClientSetRowView {
     canvas.put(hint, at: Point(x: area.maxX - columns, y: area.y), role: .header)
   }
 
-  /// The key of a command; `nil` if the user has removed it.
+  /// The key that runs a command; `nil` if the user has removed the key.
   private func key(_ name: String) -> String? {
     let keymap = clientSet.focused.session.shown.configuration.keymap
     return keymap.command(named: name, in: [.screen])?.keys.first.map { Command.text(of: $0, glyphs) }
@@ -138,7 +138,7 @@ struct ClientSetRowView {
 }
 
 extension SessionPart {
-  /// A screen that differs from the previous one.
+  /// The contents of the screen at a time when it changed.
   package struct Screen: Sendable {
     /// The seconds since the first screen.
     package var seconds: Double

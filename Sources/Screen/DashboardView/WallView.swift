@@ -5,8 +5,8 @@ import DashboardModel
 import FirestoreModel
 import TerminalCanvas
 
-/// Draws the wall: a line with the last minute of each listener, then this client's writes, round trips and outages on
-/// the same axis, then the latest events.
+/// Draws the wall. It has a line with the last minute of each listener, then this client's writes, round trips and
+/// outages on the same time axis, then the latest events.
 struct WallView {
   let list: ListOverlay
   let panel: WallPanel
@@ -33,7 +33,7 @@ struct WallView {
     }
   }
 
-  /// `Wall    60 s ──── 1-9 of 76, every 2 s, by rate ──── now      docs   ev/s`.
+  /// The heading of the time axis: `Wall    60 s ──── 1-9 of 76, every 2 s, by rate ──── now      docs   ev/s`.
   private func axis(_ geometry: WallGeometry, _ count: Int, _ pace: Int64) -> Line {
     let columns = geometry.columns
     var line = Line(glyphs)
@@ -94,8 +94,8 @@ struct WallView {
   }
 }
 
-/// The lines of the wall, each in one pass from left to right. A line that moves each second is drawn as one run of
-/// cells.
+/// The lines of the wall. Each line is drawn from left to right without gaps, because a line that moves each second
+/// then needs the fewest bytes.
 struct WallLines {
   let figures: WallFigures
   let frame: FrameState
@@ -104,7 +104,8 @@ struct WallLines {
 
   // MARK: Listeners
 
-  /// - Parameter graphHeight: the row count of the listener's graph. The returned line has the lowest row of the graph.
+  /// - Parameter graphHeight: the count of rows of the listener's graph. The returned line contains the lowest of these
+  ///   rows.
   func listener(_ row: WallFigures.Row, graphHeight: Int, showsMix: Bool) -> Line {
     let record = row.listener
     let role = Role.listener(record.tag.rawValue - 1)
@@ -132,7 +133,7 @@ struct WallLines {
     return line
   }
 
-  /// A row of a graph above its lowest row.
+  /// A row of the listener's graph above its lowest row.
   func above(_ row: WallFigures.Row, _ part: Int, of graphHeight: Int) -> Line {
     var line = Line(glyphs)
     guard row.listener.failure == nil else { return line }
@@ -202,8 +203,8 @@ struct WallLines {
     return line
   }
 
-  /// Adds the longest text that fits to the right of the graph. A text that is not wider than the listeners' figures is
-  /// aligned with them.
+  /// Adds the longest text that fits to the right of the graph. If the text is no wider than the listeners' figures, it
+  /// is aligned with them.
   private func add(_ forms: [[String]], to line: inout Line, _ role: Role) {
     let start = columns.documents + 1
     let end = columns.rate + WallGeometry.Columns.rateWidth
@@ -237,7 +238,8 @@ struct WallLines {
     return line
   }
 
-  /// The maximum width of an event's text. The feed has the full text, and each column costs bytes with every event.
+  /// The maximum width of an event's text. The feed shows the full text. Each additional column would be sent with
+  /// every event.
   private static let longestSummary = 64
 
   // MARK: Parts
@@ -251,10 +253,10 @@ struct WallLines {
     return line
   }
 
-  /// The count of leading columns before the screen began to count.
+  /// The count of columns at the start for which no data exists, because the dashboard started later.
   private var unseen: Int { min(columns.graphWidth, figures.unseen / columns.step) }
 
-  /// The sums of the seconds in each column.
+  /// The sum of the seconds in each column.
   private func merged(_ seconds: [Int]) -> [Int] {
     (0..<columns.graphWidth).map { column in
       seconds[column * columns.step..<(column + 1) * columns.step].reduce(0, +)
@@ -267,8 +269,8 @@ struct WallLines {
     }
   }
 
-  /// One of several rows of a graph. The full height always means seven doublings of the events, so that a new second
-  /// does not change how earlier seconds are drawn.
+  /// One row of a graph that has several rows. The full height always represents a factor of 2⁷ in the count of events,
+  /// so that a new second does not change how earlier seconds are drawn.
   private func graph(_ seconds: [Int], part: Int, of rows: Int) -> String {
     let steps = glyphs.sparkline.count
     let levels = merged(seconds).map { events in
@@ -283,7 +285,7 @@ struct WallLines {
 
   private func height(_ level: Int) -> String { glyphs.sparkline[min(max(0, level), glyphs.sparkline.count - 1)] }
 
-  /// The rate as text, such as `1.4`. From 100 on, the text has no fraction.
+  /// The rate as text, such as `1.4`. Rates of 100 or more have no decimals.
   private static func rate(_ perSecond: Double) -> String {
     let tenths = Int((perSecond * 10).rounded())
     return tenths >= 1000 ? grouped(tenths / 10) : "\(tenths / 10).\(tenths % 10)"
@@ -295,9 +297,9 @@ struct MixBars {
   let mix: ValueMix.Shown
   let glyphs: Glyphs
 
-  /// A slot of equal width for each value: its name, a bar for its share, and its document count. All bars have the
-  /// same scale. A change of one value does not move the others.
-  /// - Parameter names: whether the name of the field precedes the values.
+  /// A field of equal width for each value. It contains the value, a bar for its share, and its document count. All
+  /// bars have the same scale. If one value's count changes, the other fields do not move.
+  /// - Parameter names: whether the name of the document field precedes the values.
   func line(width: Int, names: Bool) -> Line {
     var line = Line(glyphs)
     var room = width

@@ -2,12 +2,12 @@
 
 import Foundation
 
-/// A terminal description (term(5)), changed so that color numbers are 0xRRGGBB.
+/// A terminal description (term(5)) in which color numbers are 0xRRGGBB.
 ///
-/// Distributions rarely install the `-direct` descriptions, so this converts the terminal's own description. It
-/// replaces the numbers and strings for colors, and all extensions by the one that ncurses looks for, `RGB`.
+/// Distributions rarely install the `-direct` descriptions, so the terminal's own description is converted. The numbers
+/// and strings for colors are replaced. All extensions are replaced by `RGB`, the extension that ncurses looks for.
 struct DirectColorDescription {
-  /// A compiled description with 32-bit numbers.
+  /// The compiled description, in the format with 32-bit numbers.
   let compiled: [UInt8]
 
   // Indices of term(5), in the order of <term.h>.
@@ -18,7 +18,7 @@ struct DirectColorDescription {
   private static let setForeground = 359
   private static let setBackground = 360
 
-  /// Converts a compiled description; `nil` if it is invalid or has fewer than 256 colors.
+  /// Converts a compiled description. Returns `nil` if the description is invalid or has fewer than 256 colors.
   init?(_ original: [UInt8]) {
     var reader = Reader(bytes: original)
     guard let magic = reader.short(), magic == 0x11A || magic == 0x21E else { return nil }
@@ -54,7 +54,7 @@ struct DirectColorDescription {
     compiled = Self.write(names: names, flags: flags, numbers: numbers, offsets: offsets, strings: strings)
   }
 
-  /// The description of a terminal, found in the search path of ncurses (terminfo(5)).
+  /// Loads the description of a terminal from the search path of ncurses (terminfo(5)).
   init?(terminal: String, environment: [String: String]) {
     guard let first = terminal.first, !terminal.contains("/") else { return nil }
     let listed = (environment["TERMINFO_DIRS"] ?? "").split(separator: ":").map(String.init)
@@ -69,10 +69,10 @@ struct DirectColorDescription {
     return nil
   }
 
-  /// The value of `TERMINFO` that contains the description itself, supported by ncurses since 2017.
+  /// A value of the variable `TERMINFO` that contains the description itself. ncurses supports such values since 2017.
   var environmentValue: String { "b64:" + Data(compiled).base64EncodedString() }
 
-  /// `CSI 3n m` for the eight named colors, else `CSI 38;2;r;g;b m`.
+  /// The string that sets a color: `CSI 3n m` for the eight named colors, otherwise `CSI 38;2;r;g;b m`.
   private static func setter(plain: Int, direct: Int) -> String {
     "\u{1B}[%?%p1%{8}%<%t\(plain)%p1%d%e\(direct);2;%p1%{65536}%/%d;%p1%{256}%/%{255}%&%d;%p1%{255}%&%d%;m"
   }

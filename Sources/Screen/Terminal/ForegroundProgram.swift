@@ -12,14 +12,14 @@ package struct ForegroundProgram: Sendable {
   /// - Parameter arguments: the program, found through `PATH`, and its arguments.
   package init(_ arguments: [String]) { self.arguments = arguments }
 
-  /// Runs the program to its end, with the terminal as its standard input and output. When it stops, this process group
-  /// stops too, so that the shell's job control works.
+  /// Runs the program until it ends, with the terminal as its standard input and output. When the program stops, this
+  /// process group stops too, so that the shell's job control works.
   ///
   /// - Parameters:
   ///   - beforeStop: awaited before this process stops.
-  ///   - afterStop: called when it continues.
+  ///   - afterStop: called when this process continues.
   /// - Returns: the program's exit status, or 128 plus the number of the signal that ended the program.
-  /// - Throws: `system` if it cannot be started.
+  /// - Throws: `system` if the program cannot be started.
   package func run(
     on terminal: CInt, beforeStop: @escaping @Sendable () async -> Void = {},
     afterStop: @escaping @Sendable () -> Void = {}
@@ -40,7 +40,7 @@ package struct ForegroundProgram: Sendable {
     }
   }
 
-  /// Stops this process group. Returns when it continues.
+  /// Stops this process group. Returns when the group is continued.
   private static func stop() async {
     await withCheckedContinuation { continuation in
       DispatchQueue.global().async {
@@ -89,7 +89,7 @@ package struct ForegroundProgram: Sendable {
   }
 
   /// Waits until a process ends or stops.
-  /// - Returns: `nil` if it has stopped.
+  /// - Returns: `nil` if the process has stopped.
   private static func status(of process: pid_t) -> CInt? {
     var status: CInt = 0
     while waitpid(process, &status, WUNTRACED) != process {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Decides when to send the next frame. A line that is too slow for all frames gets fewer frames, but never an outdated
-/// frame before the current one.
+/// Decides when to send the next frame. A terminal connection that is too slow for all frames gets fewer frames, and
+/// outdated frames are skipped.
 ///
-/// The system hides how far a terminal lags: its buffers accept tens of kilobytes. Therefore the first frames, and
-/// frames in quick succession, end with a query (`CSI 5 n`). Its reply confirms that everything before it was drawn.
-/// Until then, only the response to a key is sent. A terminal that does not reply gets other frames only at a rate that
-/// any line can carry.
+/// The operating system's buffers accept tens of kilobytes, so writing succeeds even if the terminal has not drawn the
+/// data yet. Therefore the first frames, and frames in quick succession, end with a query (`CSI 5 n`). The terminal's
+/// reply confirms that it has drawn everything before the query. Until then, only the response to a key is sent. If the
+/// terminal does not reply, other frames are sent only at a rate that is low enough for any connection.
 package struct FrameGate: Sendable {
-  /// The reason for the next frame.
+  /// The reason why the next frame is sent.
   package enum Cause: Int, Comparable, Sendable {
-    /// A client event, or elapsed time. A later frame would show the change too.
+    /// A client event, or elapsed time. A later frame would also show the change.
     case news
     /// The response to a key or the mouse.
     case input
@@ -24,53 +24,54 @@ package struct FrameGate: Sendable {
   static let interval = Duration.milliseconds(33)
   /// The time to wait for the terminal's reply.
   static let patience = Duration.seconds(1)
-  /// The count of round trips to measure, regardless of the following frames.
+  /// The count of first round trips that are measured even if frames do not follow each other quickly.
   private static let firstTrips = 3
-  /// Any line can carry frames at this interval or more.
+  /// Frames at least this far apart are slow enough for any connection.
   private static let closeness = Duration.milliseconds(500)
-  /// The count of consecutive unanswered queries after which no more queries are sent.
+  /// The count of consecutive queries without a reply after which no more queries are sent.
   private static let questionLimit = 2
-  /// The bytes per second for a terminal that does not reply, below the rate of the slowest line in use.
+  /// The bytes per second for a terminal that does not reply. This is below the rate of the slowest connection in use.
   private static let blindRate = 3_000.0
-  /// The minimum round trip for notifying the user of a slow line.
+  /// The minimum round trip at which the user is notified that the connection is slow.
   private static let slowTrip = Duration.milliseconds(150)
 
   private var lastFrame: Moment?
   private var asked: Moment?
-  /// Consecutive queries without a reply.
+  /// The count of consecutive queries without a reply.
   private var unanswered = 0
   private var hasAnswered = false
   /// The newest round trips, oldest first.
   private var trips: [Duration] = []
-  /// The time when a line at `blindRate` would have carried all sent bytes.
+  /// The time at which a connection with `blindRate` would have transferred all bytes sent so far.
   private var clear: Moment?
 
   package init() {}
 
-  /// The minimum time between a frame and the next frame that no key caused.
+  /// The minimum time from a frame to the next frame, if no key caused the next frame.
   package var newsInterval = Self.interval
 
-  /// The median time from the end of a frame to the terminal's reply that it was drawn; `nil` before the first reply.
+  /// The median time from sending the end of a frame to the terminal's reply; `nil` before the first reply.
   package var roundTrip: Duration? { trips.isEmpty ? nil : trips.sorted()[trips.count / 2] }
 
-  /// Whether frames are dropped because of the line.
+  /// Whether frames are skipped because the connection is slow.
   package var isSlow: Bool { isAlwaysSlow || roundTrip.map { $0 > Self.slowTrip } ?? false }
 
-  /// Whether the line counts as slow regardless of its round trip.
+  /// Whether the connection counts as slow even if its round trip is short.
   package var isAlwaysSlow = false
 
-  /// The time to wait at the end for a reply that would otherwise reach the shell; `nil` if no reply is pending.
+  /// The time to wait at the end of the program for a reply that the shell would otherwise receive; `nil` if no reply
+  /// is pending.
   var owedAnswer: Duration? {
     guard asked != nil else { return nil }
     return roundTrip.map { min(Self.patience, $0 * 2 + .milliseconds(100)) } ?? .milliseconds(200)
   }
 
-  /// Whether to send the response to a key without pending news, which would delay it.
+  /// Whether the response to a key is sent without pending client events, because they would delay the response.
   package var holdsNews: Bool { isSlow || isBlind }
 
   private var isBlind: Bool { !hasAnswered && unanswered > 0 }
 
-  /// The earliest time for sending a frame. Only `drawn` can make it earlier.
+  /// The earliest time at which a frame can be sent. Only `drawn` can make this time earlier.
   package func due(for cause: Cause, at now: Moment) -> Moment {
     guard let lastFrame else { return now }
     var due = lastFrame + Self.interval
@@ -108,7 +109,7 @@ package struct FrameGate: Sendable {
     trips = (trips + [now - asked]).suffix(5)
   }
 
-  /// Resets state that another program's use of the terminal has invalidated.
+  /// Resets the state after another program has used the terminal.
   package mutating func restart() {
     (lastFrame, asked, clear) = (nil, nil, nil)
     unanswered = 0

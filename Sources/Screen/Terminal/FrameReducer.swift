@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Removes redundant output from frames. ncurses forgets colors and margins between two frames. It sets both colors
-/// whenever a pair changes, although a theme has few backgrounds. It also draws the blanks of a line that has just
-/// scrolled in.
+/// Removes redundant output from frames. ncurses sets colors and margins again in each frame. It sets both colors of a
+/// pair even if only one has changed. It also draws the blanks of a line that has just scrolled in, although that line
+/// is empty.
 ///
-/// The reducer sets colors and attributes only before they are needed for drawing, as changes of the terminal's state.
-/// It remembers the terminal's state and the scrolling lines between frames. Unknown sequences pass unchanged and end
-/// all assumptions. `finish` restores the terminal's defaults.
+/// The reducer tracks the terminal's state and the scrolled lines between frames. It sends colors and attributes only
+/// before they are needed for drawing, and only if they change. Unknown sequences are sent unchanged, and the tracked
+/// state then counts as unknown. `finish` restores the terminal's defaults.
 struct FrameReducer {
   /// The capabilities in the terminal's description.
   struct Abilities {
-    /// Whether erasing and scrolling leave the current background (bce).
+    /// Whether erasing and scrolling fill cells with the current background (bce).
     var keepsBackground = true
     /// Whether single attributes can be unset.
     var unsetsAttributes = true
-    /// Whether the cursor can move to a column of its row, and stays in the row after the last column (hpa, xenl).
+    /// Whether the cursor can move to a column of its row, and remains in the row after the last column is drawn (hpa,
+    /// xenl).
     var movesInRow = false
   }
 
@@ -24,7 +25,7 @@ struct FrameReducer {
     var bottom: Int
   }
 
-  /// A line that has just scrolled in and was drawn on only from its left end.
+  /// A line that has just scrolled in. It was drawn on only from its left end.
   private struct FreshLine {
     var row: Int
     var background: Rendition
@@ -37,21 +38,21 @@ struct FrameReducer {
   }
 
   private var output: [UInt8] = []
-  /// The terminal's rendition now and at the time when the cursor was saved; `nil` if unknown.
+  /// The terminal's rendition now, and its rendition when the cursor was saved; `nil` if unknown.
   private var shown: Rendition?
   private var saved: Rendition?
   private var wanted = Rendition()
-  /// Whether `wanted` is unknown too, until everything is reset.
+  /// Whether `wanted` is also unknown until everything is reset.
   private var isOpaque = false
-  /// The terminal's scrolling region, and the one that ncurses set last; `nil` if unknown.
+  /// The terminal's scrolling region, and the region that ncurses set last; `nil` if unknown.
   private var margins: Margins?
   private var wantedMargins: Margins?
-  /// Whether the terminal's rendition is the wanted one, for glyphs too.
+  /// Whether the terminal already has the wanted rendition, even for drawing glyphs.
   private var isSettled = false
   /// Whether letters are drawn as the symbols of the alternate character set.
   private var isShifted = true
   private var freshLines: [FreshLine] = []
-  /// The row of the cursor, if known.
+  /// The row of the cursor; `nil` if unknown.
   private var row: Int?
   /// The fresh line that contains the cursor.
   private var line: FreshLine?
@@ -61,7 +62,7 @@ struct FrameReducer {
     self.abilities = abilities
   }
 
-  /// Forgets the terminal's state.
+  /// Marks the terminal's state as unknown.
   mutating func forget() { self = FrameReducer(keeping: self) }
 
   private init(keeping other: FrameReducer) {
@@ -136,7 +137,7 @@ struct FrameReducer {
     }
   }
 
-  /// Sets the rendition for an erasure.
+  /// Sets the rendition for erasing.
   private mutating func erase() {
     if line == nil { freshLines = [] }
     settle(.blank)
@@ -254,7 +255,8 @@ struct FrameReducer {
     output += next == all ? Array("\u{1B}[r".utf8) : Array(sequence)
   }
 
-  /// Consumes margins that the terminal already has, set between saving and restoring the cursor.
+  /// Skips a sequence that saves the cursor, sets margins and restores the cursor, if the terminal already has these
+  /// margins.
   ///
   /// - Returns: the count of consumed bytes; `nil` for any other sequence.
   private mutating func idleMargins(_ rest: ArraySlice<UInt8>) -> Int? {
@@ -292,7 +294,7 @@ struct FrameReducer {
     freshLines = (earlier + latest).filter { $0.row >= margins.top }
   }
 
-  /// Sets the wanted margins before a sequence that depends on them.
+  /// Sets the wanted margins before a sequence whose effect depends on them.
   private mutating func useMargins() {
     guard let wanted = wantedMargins ?? (margins == nil ? Margins(top: 1, bottom: height) : nil), wanted != margins
     else { return }
@@ -300,7 +302,7 @@ struct FrameReducer {
     output += Array("\u{1B}7\u{1B}[\(wanted.top);\(wanted.bottom)r\u{1B}8".utf8)
   }
 
-  /// Sets the wanted rendition, as far as the coming output makes it visible.
+  /// Sets the parts of the wanted rendition that the next output makes visible.
   private mutating func settle(_ use: Rendition.Use) {
     guard !isOpaque else { return }
     let next = shown.map { wanted.needed(for: use, after: $0) } ?? wanted
@@ -313,7 +315,7 @@ struct FrameReducer {
     return bytes.count
   }
 
-  /// Passes an unknown sequence. Afterwards the terminal's state is unknown.
+  /// Sends an unknown sequence unchanged. The terminal's state is unknown after it.
   private mutating func opaque(_ bytes: ArraySlice<UInt8>) -> Int {
     useMargins()
     (shown, saved, margins, line, row, freshLines) = (nil, nil, nil, nil, nil, [])

@@ -6,13 +6,13 @@ package import TerminalCanvas
 
 /// An event from the terminal or the system.
 package enum TerminalEvent: Hashable, Sendable {
-  /// All available input in order. Apply all of it, then draw once.
+  /// All available input in order. Apply all of it before you draw.
   case input([InputEvent])
   case signal(TerminalSignal)
 }
 
-/// Delivers keys, mouse and signals on the main actor. Waiting costs nothing: it does not poll, and a timer runs only
-/// while a lone ESC is undecided.
+/// Delivers keys, mouse events and signals on the main actor. It does not poll while it waits. A timer runs only while
+/// a lone ESC could still start a sequence.
 @MainActor package final class InputReader {
   private let descriptor: CInt
   private let escapeDelay: DispatchTimeInterval
@@ -23,7 +23,7 @@ package enum TerminalEvent: Hashable, Sendable {
   private var flush: (any DispatchSourceTimer)?
   private var isPaused = false
 
-  /// The maximum bytes per delivery. The next delivery has the rest.
+  /// The maximum count of bytes per delivery. The next delivery contains the rest.
   private static let batch = 1 << 16
 
   /// - Parameters:
@@ -38,7 +38,7 @@ package enum TerminalEvent: Hashable, Sendable {
     self.deliver = deliver
   }
 
-  /// Starts delivering. The delivered signals no longer end the process.
+  /// Starts delivering events. The signals that are delivered no longer end the process.
   package func start() {
     guard source == nil else { return }
     var pipe: CInt = -1
@@ -47,7 +47,7 @@ package enum TerminalEvent: Hashable, Sendable {
     source = reading(descriptor) { $0.readInput() }
   }
 
-  /// Stops delivering. Signals have their default actions again.
+  /// Stops delivering events. Signals have their default actions again.
   package func stop() {
     for signal in TerminalSignal.watched { ctr_unwatch(signal) }
     if isPaused { source?.resume() }
@@ -57,7 +57,8 @@ package enum TerminalEvent: Hashable, Sendable {
     (source, signals, flush) = (nil, nil, nil)
   }
 
-  /// Stops reading, so that another program gets the terminal's input. Delivers signals except those that keys cause.
+  /// Stops reading, so that another program receives the terminal's input. Signals are still delivered, except those
+  /// that keys cause.
   func pause() {
     guard let source, !isPaused else { return }
     isPaused = true
@@ -136,17 +137,17 @@ package enum TerminalEvent: Hashable, Sendable {
   }
 }
 
-/// A system notification about the program's terminal or its end.
+/// A signal about the program's terminal, or one that asks the program to end.
 package enum TerminalSignal: Hashable, Sendable {
-  /// SIGWINCH: get the size from the screen.
+  /// SIGWINCH: the terminal's size has changed. Call `Screen.updateSize()`.
   case resized
-  /// SIGTSTP from elsewhere: suspend.
+  /// SIGTSTP from another process: suspend the program.
   case stopRequested
-  /// SIGCONT: take the terminal back.
+  /// SIGCONT: the program was continued. Call `Screen.resume()`.
   case continued
   /// SIGTERM, SIGINT or SIGQUIT: restore the terminal and exit with `exitCode`.
   case terminated(by: CInt)
-  /// The terminal is gone: exit with `exitCode` and do not write to it.
+  /// The terminal no longer exists: exit with `exitCode`, and do not write to the terminal.
   case hungUp
 
   /// 128 plus the signal's number, as shells report it; `nil` for signals that do not end the program.
@@ -171,8 +172,8 @@ package enum TerminalSignal: Hashable, Sendable {
 
   static let watched = [SIGWINCH, SIGTSTP, SIGCONT, SIGHUP, SIGTERM, SIGINT, SIGQUIT]
 
-  /// Whether the terminal's driver sends the signal for a key, and therefore also to a child program that owns the
-  /// terminal.
+  /// Whether the terminal's driver sends the signal for a key. If so, a child program that owns the terminal receives
+  /// the signal too.
   var isFromKeyboard: Bool {
     switch self {
     case .stopRequested, .terminated(by: SIGINT), .terminated(by: SIGQUIT): true

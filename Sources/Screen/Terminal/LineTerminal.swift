@@ -5,8 +5,8 @@ import Dispatch
 import Glibc
 package import TerminalCanvas
 
-/// A terminal for line editing between commands that write to it normally. Keys arrive one by one during editing, and
-/// not before or after.
+/// A terminal for line editing. Commands write to it normally between the edited lines. Keys arrive one by one only
+/// while a line is edited.
 package final class LineTerminal {
   /// An event for a line editor.
   package enum Event: Sendable {
@@ -14,7 +14,7 @@ package final class LineTerminal {
     case resized
     /// The process was stopped and has been continued.
     case continued
-    /// The terminal is gone, so no more keys follow.
+    /// The terminal no longer exists, so no more keys follow.
     case ended
   }
 
@@ -69,7 +69,7 @@ package final class LineTerminal {
     write(bytes: Array(Self.pasteStart.utf8))
   }
 
-  /// Restores the terminal's modes. Keys that were typed ahead remain for the next reader.
+  /// Restores the terminal's modes. Keys that the user has already typed remain for the next reader.
   package func endEditing() {
     if !isEditing { return }
     isEditing = false
@@ -120,7 +120,7 @@ package final class LineTerminal {
 
 /// Reports signals on a separate thread instead of performing their default actions.
 package enum SignalWatch {
-  /// - Parameter told: called with each signal's number.
+  /// - Parameter told: called with the number of each signal.
   package static func begin(_ signals: [CInt], _ told: @escaping @Sendable (CInt) -> Void) {
     var pipe: CInt = -1
     for signal in signals { pipe = ctr_watch(signal) }

@@ -4,28 +4,28 @@ import Glibc
 package import TerminalCanvas
 package import TerminalTheme
 
-/// Converts canvases to the bytes that change a terminal from the last canvas to the next, computed by ncurses.
+/// Computes the bytes that change a terminal from one canvas to the next, with ncurses.
 ///
-/// ncurses writes to a file in memory, never to a terminal. Therefore frames can be counted, sent with one `write`, and
-/// tested without a terminal. Only one painter can exist at a time, because ncurses keeps its state in globals.
+/// ncurses writes to a file in memory, never to a terminal. Therefore a frame can be measured, sent with one `write`,
+/// and tested without a terminal. Only one painter can exist at a time, because ncurses keeps its state in globals.
 @MainActor package final class Painter {
   private var handle: OpaquePointer?
   private let output: UnsafeMutablePointer<FILE>
   private let input: UnsafeMutablePointer<FILE>
-  /// The file in memory. Its offset and length delimit the bytes from ncurses since the last read.
+  /// The file in memory. Its offset and length enclose the bytes that ncurses has written since the last read.
   private let memory: CInt
   private var styles: [Role: PaintedStyle] = [:]
   private var previous: Canvas?
   private var isCursorVisible = true
-  /// Whether to draw the links of canvases as links.
+  /// Whether links of canvases are sent as terminal links.
   package var showsLinks = false
   private var theme: Theme
   private var reducer: FrameReducer
   package private(set) var size: Size
   package let depth: ColorDepth
 
-  /// The similar terminal whose description is used, because this machine lacks the terminal's own; `nil` if the
-  /// machine has the right description.
+  /// The terminal whose description is used because this machine lacks the right description; `nil` if the machine has
+  /// it.
   package private(set) var replacement: String?
 
   /// Loads the description of a terminal.
@@ -93,7 +93,8 @@ package import TerminalTheme
     _ = leave()
   }
 
-  /// Opens a terminal with a description that exists only during this call, because child programs must not inherit it.
+  /// Opens a terminal with a description that is in the environment only during this call, because child programs must
+  /// not inherit it.
   private static func open(
     _ terminal: String, description: DirectColorDescription, _ output: UnsafeMutablePointer<FILE>,
     _ input: UnsafeMutablePointer<FILE>
@@ -115,7 +116,8 @@ package import TerminalTheme
     fclose(input)
   }
 
-  /// The bytes that change the last canvas to this one; empty if both are equal. Cells outside the canvas are blank.
+  /// The bytes that change the previous canvas to this canvas; empty if both are equal. Cells outside the canvas are
+  /// blank.
   package func frame(_ canvas: Canvas) -> [UInt8] {
     guard handle != nil, canvas != previous else { return [] }
     paint(canvas)
@@ -144,7 +146,7 @@ package import TerminalTheme
     invalidate()
   }
 
-  /// Makes the next frame use a theme. Only cells that look different are sent.
+  /// Sets the theme of the next frame. Only cells whose appearance changes are sent.
   package func setTheme(_ theme: Theme) {
     self.theme = theme
     let base = theme.resolved(.text, at: depth)
@@ -187,9 +189,9 @@ package import TerminalTheme
     setCursor(canvas.cursor)
   }
 
-  /// The best style for a blank before a word, because a blank shows only its background. It is the style of the
-  /// previous word, or at the start of a line the style of the following word. This saves one of two color changes.
-  /// Blanks at the end of a line keep their style, because ncurses erases them together.
+  /// The best style for a blank before a word. Only the background of a blank is visible, so another style with the
+  /// same background can save a color change. This is the style of the previous word, or at the start of a line the
+  /// style of the following word. Blanks at the end of a line keep their style, because ncurses erases them together.
   private func gapStyle(at x: Int, in row: ArraySlice<Cell>, after style: PaintedStyle?) -> PaintedStyle? {
     func cell(_ x: Int) -> Cell? { x < row.count ? row[row.startIndex + x] : nil }
     guard let blank = cell(x), blank.isPlainBlank, let own = styles[blank.role],
@@ -267,7 +269,7 @@ struct PaintedStyle {
     self.pair = pair
   }
 
-  /// Whether a blank looks equal in both styles: both show only the same background.
+  /// Whether a blank looks the same in both styles, because both have the same background and nothing else is visible.
   func hasSameBlank(as other: PaintedStyle) -> Bool {
     attributes == 0 && other.attributes == 0 && background != nil && background == other.background
   }
@@ -277,7 +279,7 @@ struct PaintedStyle {
   /// Colors are never redefined, because that would change the user's palette beyond the end of the program.
   ///
   /// - Parameter base: the style of the screen. Text in the screen's background color on another color is drawn
-  ///   inverse, where bold letters keep their color. That saves one color change before and after it.
+  ///   inverse, if bold letters keep their color then. This saves a color change before and after the text.
   init(_ style: ResolvedStyle, on base: ResolvedStyle, depth: ColorDepth) {
     let isInverse =
       depth >= .c256 && style.foreground == base.background && style.background != base.background
@@ -299,8 +301,8 @@ struct PaintedStyle {
     return bits
   }
 
-  /// The ncurses number of a color. On direct-color terminals, 1 to 7 still mean the palette, so the nearest color
-  /// above them is used instead.
+  /// The number of a color in ncurses. On direct-color terminals, the numbers 1 to 7 still mean palette colors, so the
+  /// nearest larger number is used for these colors.
   private static func number(_ color: ScreenColor) -> CInt {
     switch color {
     case .terminal: -1
@@ -318,22 +320,23 @@ enum ModeStrings {
   /// Reports pastes in brackets, and changes of the focus.
   static let reportsOn = "\u{1B}[?2004;1004h"
   static let reportsOff = "\u{1B}[?2004;1004l"
-  /// Marks around a frame. A terminal that supports them shows the frame in one step at its end. Other terminals ignore
-  /// the marks.
+  /// The sequences at the start and the end of a frame. A terminal that supports them shows the whole frame at its end.
+  /// Other terminals ignore them.
   static let frameBegins = Array("\u{1B}[?2026h".utf8)
   static let frameEnds = Array("\u{1B}[?2026l".utf8)
-  /// A query that the terminal answers with `CSI 0 n` when everything before it was drawn.
+  /// A query to which the terminal replies `CSI 0 n` when it has drawn everything before the query.
   static let asksWhetherDrawn = Array("\u{1B}[5n".utf8)
 
-  /// The sequence that restores any terminal. It ends the frame first, because a frozen screen would not show the rest.
+  /// The sequence that restores any terminal. It first ends the current frame, because the terminal would otherwise not
+  /// show the rest.
   static let restore =
     "\u{1B}[?2026l" + mouseOff + reportsOff + "\u{1B}7\u{1B}[r\u{1B}8\u{1B}[m\u{1B}[?25h\u{1B}[?1049l\u{1B}[?1l\u{1B}>"
 }
 
-/// Draws the links of a canvas over its text (OSC 8). ncurses does not support links, so the text of a link is drawn
-/// again after ncurses has drawn it. Cursor and colors are saved before and restored afterwards.
+/// Draws the links of a canvas over its text (OSC 8). ncurses does not support links, so the text of a link is drawn a
+/// second time after ncurses. Cursor and colors are saved before and restored afterwards.
 struct LinkPainter {
-  /// The bytes for new and removed links, and for links with redrawn text.
+  /// The bytes for new and removed links, and for links whose text was redrawn.
   ///
   /// - Parameter previous: the canvas on the terminal; `nil` if unknown.
   static func bytes(

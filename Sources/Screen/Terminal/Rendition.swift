@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The terminal's attributes and colors for the next output (SGR).
+/// The attributes and colors that the terminal uses for the next output (SGR).
 struct Rendition: Equatable {
-  /// Attributes as a bit set of their numbers, 1 to 9.
+  /// The attributes as a bit set. The bit numbers are the SGR numbers 1 to 9.
   private(set) var attributes: UInt16 = 0
   /// Parameters such as `38;5;253`; `nil` for the terminal's default color.
   private(set) var foreground: [UInt8]?
   private(set) var background: [UInt8]?
 
-  /// Attributes that show on a blank: underlined, blinking, inverse, crossed out.
+  /// The attributes that are visible on a blank: underlined, blinking, inverse, crossed out.
   private static let onBlanks: UInt16 = 1 << 4 | 1 << 5 | 1 << 7 | 1 << 9
 
-  /// The kind of output for a rendition.
+  /// The kind of output for which a rendition is used.
   enum Use {
     case glyph
     /// A blank, an erasure or a line that scrolls in.
@@ -23,7 +23,7 @@ struct Rendition: Equatable {
 
   /// Applies the parameters of one SGR sequence.
   ///
-  /// - Returns: `false` if a parameter is unknown, such as the forms with colons.
+  /// - Returns: `false` if a parameter is unknown. Parameters with colons are unknown.
   mutating func apply(_ parameters: ArraySlice<UInt8>) -> Bool {
     var fields = parameters.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)[...]
     var result = self
@@ -51,7 +51,7 @@ struct Rendition: Equatable {
     return true
   }
 
-  /// The rendition with the fewest changes from `shown` that looks like `self` for the use.
+  /// The rendition that looks like `self` for a kind of output and needs the fewest changes from `shown`.
   func needed(for use: Use, after shown: Rendition) -> Rendition {
     guard use == .blank, isPlainOnBlanks, shown.isPlainOnBlanks else { return self }
     var result = shown
@@ -59,7 +59,8 @@ struct Rendition: Equatable {
     return result
   }
 
-  /// The shortest sequence from a rendition to this one; `nil` means an unknown rendition.
+  /// The shortest sequence that changes the rendition `shown` to this rendition. `nil` means that the current rendition
+  /// is unknown.
   ///
   /// - Parameter unsets: whether the terminal can unset single attributes. Otherwise all attributes are reset first.
   func sequence(after shown: Rendition?, unsets: Bool) -> [UInt8] {

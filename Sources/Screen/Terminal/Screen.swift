@@ -8,11 +8,11 @@ package import TerminalTheme
 /// The screen of the controlling terminal. It shows canvases and restores the terminal's original state, even if the
 /// program stops, exits or crashes.
 @MainActor package final class Screen {
-  /// The owner of the terminal.
+  /// The current user of the terminal.
   private enum State {
-    /// This screen. `leave` ends this state.
+    /// This screen uses the terminal. `leave` ends this state.
     case active
-    /// The shell or a child program. `enter` ends this state; only the caller of `suspend` calls it.
+    /// The shell or a child program uses the terminal. `enter` ends this state. Only the caller of `suspend` calls it.
     case suspended
     /// This process no longer uses the terminal. The final state.
     case closed
@@ -23,23 +23,24 @@ package import TerminalTheme
   private var state = State.suspended
   private var usesMouse: Bool
   private var handledContinues: CInt = 0
-  /// The maximum size in bytes of a frame that reaches the terminal in one piece.
+  /// The maximum size in bytes of a frame that arrives at the terminal in one piece.
   private static let smallFrame = 256
   /// The symbols that this terminal's locale can show.
   package let glyphs: Glyphs
   /// The symbols for the locale and the terminal.
   package let ownGlyphs: Glyphs
-  /// The bytes of the last `present` call, including the frame's marks; 0 if nothing changed.
+  /// The count of bytes that the last `present` call sent, including the sequences around the frame; 0 if nothing
+  /// changed.
   package private(set) var lastFrameBytes = 0
-  /// All bytes sent since the screen was opened.
+  /// The count of all bytes sent since the screen was opened.
   package private(set) var totalBytes = 0
 
-  /// Receives the bytes of each sent frame, and its size.
+  /// Called with the bytes of each sent frame and with the screen's size.
   package var onFrame: (@MainActor ([UInt8], Size) -> Void)?
 
-  /// Opens the controlling terminal and takes it over. The first frame enters the alternate screen.
+  /// Opens the controlling terminal and takes control of it. The first frame enters the alternate screen.
   ///
-  /// - Throws: `TerminalError`, with a line for the user.
+  /// - Throws: `TerminalError`, with a message for the user on one line.
   package init(
     theme: Theme, environment: [String: String], preferences: TerminalPreferences = TerminalPreferences()
   ) throws(TerminalError) {
@@ -60,7 +61,8 @@ package import TerminalTheme
     enter()
   }
 
-  /// The terminal, and the similar terminal whose description is used instead; `nil` if this machine has the right one.
+  /// The name of the terminal, and of the similar terminal whose description is used instead; `nil` if this machine has
+  /// the right description.
   package let replacedTerminal: (name: String, used: String)?
 
   package var size: Size { painter.size }
@@ -69,10 +71,10 @@ package import TerminalTheme
   /// The descriptor that `InputReader` reads from.
   package var inputDescriptor: CInt { device.descriptor }
 
-  /// Decides when the next frame may be sent; `drawn` may allow it earlier.
+  /// Decides when the next frame may be sent. `drawn` may make this time earlier.
   package private(set) var gate = FrameGate()
 
-  /// Shows a canvas with one `write`. Writes nothing if the terminal already shows it.
+  /// Shows a canvas with a single `write`. Writes nothing if the terminal already shows the canvas.
   package func present(_ canvas: Canvas) {
     lastFrameBytes = 0
     // The shell may own the terminal until `resume`, because a stopped process continues at this point.
@@ -88,12 +90,12 @@ package import TerminalTheme
     onFrame?(frame, painter.size)
   }
 
-  /// Sets the maximum rate, in frames per second, of frames that no key caused; `nil` for the rate of all frames.
+  /// Limits the frames that no key caused, in frames per second; `nil` for the standard limit of all frames.
   package func limitNews(to framesPerSecond: Int?) {
     gate.newsInterval = framesPerSecond.map { .seconds(1) / max(1, $0) } ?? FrameGate.interval
   }
 
-  /// Records the terminal's reply that the last frame was drawn.
+  /// Records the terminal's reply that it has drawn the last frame.
   package func drawn() { gate.drawn(at: .now) }
 
   /// Sends a sequence that draws nothing, such as one for the clipboard.
@@ -116,16 +118,16 @@ package import TerminalTheme
 
   package func setTheme(_ theme: Theme) { if state != .closed { painter.setTheme(theme) } }
 
-  /// Turns mouse reports on or off. Without them, the terminal's own selection works.
+  /// Turns mouse reports on or off. While they are off, the user can select text with the terminal's selection.
   package func setMouse(_ isOn: Bool) {
     usesMouse = isOn
     if state == .active { _ = send(Array((isOn ? ModeStrings.mouseOn : ModeStrings.mouseOff).utf8)) }
   }
 
-  /// Gives the terminal to the shell, stops the process group, and takes the terminal back when the group is continued.
-  /// The next `present` repaints everything.
+  /// Restores the terminal for the shell and stops the process group. When the group is continued, takes control of the
+  /// terminal again. The next `present` repaints everything.
   ///
-  /// - Returns: `false` without an effect if no shell could continue the process.
+  /// - Returns: `false` if no shell could continue the process. The call then has no effect.
   package func suspend() -> Bool {
     // A group that leads its session was started by the terminal itself, so nothing would continue it.
     guard state == .active, getpgrp() != getsid(0) else { return false }
@@ -135,16 +137,17 @@ package import TerminalTheme
     return true
   }
 
-  /// Takes the terminal back after an unannounced stop. Call it for `TerminalSignal.continued`. It does nothing after
-  /// `suspend`, which took the terminal back, or while a child program owns the terminal.
+  /// Takes control of the terminal again after the process was stopped without `suspend`. Call this method for
+  /// `TerminalSignal.continued`. It does nothing after `suspend`, and while a child program owns the terminal.
   ///
-  /// In the background, the process stops again until it owns the terminal, before it can overwrite the shell's output.
+  /// If the process is continued in the background, it stops again until it owns the terminal. So it cannot overwrite
+  /// the shell's output.
   package func resume() {
     guard state == .active, handledContinues != ctr_continue_count() else { return }
     enter()
   }
 
-  /// Lends the terminal to a program while `body` runs. Keys go to the program, because `input` pauses.
+  /// Lets another program use the terminal while `body` runs. The program receives all keys, because `input` is paused.
   package func withSuspendedScreen<Result>(
     input: InputReader, _ body: () async throws -> Result
   ) async rethrows -> Result {
@@ -188,15 +191,15 @@ package import TerminalTheme
     ctr_release_errors()
   }
 
-  /// Sends bytes and counts them. If bytes are lost, the next frame repaints everything.
+  /// Sends bytes and counts them. If some bytes could not be sent, the next frame repaints everything.
   private func send(_ bytes: [UInt8], isFrame: Bool = false) -> Int {
     if !device.write(bytes, isFrame: isFrame) { painter.invalidate() }
     totalBytes += bytes.count
     return bytes.count
   }
 
-  /// Sets the user's locale, or C.UTF-8 if the user's locale has no Unicode, because ncurses would drop all other
-  /// characters.
+  /// Sets the user's locale. If that locale does not use UTF-8, sets C.UTF-8 instead, because ncurses would otherwise
+  /// drop all characters that are not in the locale.
   ///
   /// - Returns: whether the user's own locale is UTF-8.
   private static func adoptLocale() -> Bool {
@@ -207,7 +210,7 @@ package import TerminalTheme
   }
 }
 
-/// The exit status of a program with a screen. One task waits for it. The first status counts.
+/// The exit status of a program with a screen. One task waits for the status. If several are set, the first one counts.
 @MainActor
 package final class ScreenExit {
   package private(set) var code: Int32?

@@ -3,16 +3,16 @@
 package import TerminalCanvas
 package import TerminalTheme
 
-/// The user's settings, which override the values detected from the terminal.
+/// The user's terminal settings. They override the values that are detected from the terminal.
 package struct TerminalPreferences: Sendable {
-  /// The color depth; `nil` for all colors of the terminal.
+  /// The color depth; `nil` for as many colors as the terminal supports.
   package var depth: ColorDepth?
-  /// The set of symbols; `nil` for the one that fits the locale.
+  /// The set of symbols; `nil` for the set that suits the locale.
   package var glyphs: Glyphs?
   package var usesMouse: Bool
-  /// Whether the line to the terminal counts as slow.
+  /// Whether the terminal connection counts as slow.
   package var isSlow: Bool
-  /// Whether links of the canvas become links of the terminal (OSC 8).
+  /// Whether links of the canvas are sent as terminal links (OSC 8).
   package var showsLinks: Bool
 
   package init(
@@ -29,14 +29,15 @@ package struct TerminalPreferences: Sendable {
 
 /// Detects the terminal's capabilities from the environment and the terminal description.
 enum TerminalCapabilities {
-  /// The terminal whose description can replace a description that this machine lacks, for example after ssh from a
-  /// newer machine. `nil` for a terminal that is not known to resemble xterm.
+  /// The similar terminal whose description can be used if this machine lacks the terminal's own description, for
+  /// example after ssh from a newer machine. `nil` if the terminal is not known to resemble xterm.
   static func relative(of terminal: String) -> String? {
     let families = ["xterm-", "alacritty", "foot", "wezterm", "ghostty", "kitty", "rio", "contour"]
     return families.contains { terminal.hasPrefix($0) } && terminal != "xterm-256color" ? "xterm-256color" : nil
   }
 
-  /// Whether to try 0xRRGGBB colors: the terminal supports them, and neither user nor environment requests fewer.
+  /// Whether to use 0xRRGGBB colors: the terminal supports them, and neither the user nor the environment requests
+  /// fewer colors.
   static func triesDirectColor(environment: [String: String], wish: ColorDepth?) -> Bool {
     let claim = environment["COLORTERM"] ?? ""
     guard wish == .trueColor || claim == "truecolor" || claim == "24bit" else { return false }
@@ -45,7 +46,8 @@ enum TerminalCapabilities {
 
   /// The color depth of a terminal with `colors` colors.
   ///
-  /// `NO_COLOR` (no-color.org) turns colors off unless the user requested a depth. The terminal limits any request.
+  /// `NO_COLOR` (no-color.org) turns colors off unless the user requested a depth. The depth never exceeds what the
+  /// terminal supports.
   static func depth(colors: Int, environment: [String: String], wish: ColorDepth?) -> ColorDepth {
     let possible: ColorDepth =
       switch colors {

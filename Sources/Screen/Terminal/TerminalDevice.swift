@@ -10,10 +10,11 @@ import TerminalCanvas
   private let savedModes: termios
   private(set) var isGone = false
 
-  /// The maximum wait of a write for a slow or stuck terminal. A frame lost this way is repainted later.
+  /// The maximum time that a write waits for a slow or unresponsive terminal. If a frame is lost after this time, the
+  /// screen is repainted later.
   private static let writePatience = Duration.seconds(2)
 
-  /// Opens the controlling terminal, so that standard input and output stay free for pipes.
+  /// Opens the controlling terminal instead of standard input and output, so that these can be pipes.
   init() throws(TerminalError) {
     let flags = O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC
     var descriptor = open("/dev/tty", flags)
@@ -54,7 +55,7 @@ import TerminalCanvas
     return group > 0 && group != getpgrp()
   }
 
-  /// Reads and drops input until the awaited event arrives or the time is over.
+  /// Reads and drops input until the expected event arrives or the time is over.
   func dropInput(for time: Duration, until isAwaited: (InputEvent) -> Bool) {
     var parser = InputParser()
     var bytes = [UInt8](repeating: 0, count: 4096)
@@ -81,7 +82,7 @@ import TerminalCanvas
     text.withCString { ctr_arm(descriptor, $0, text.utf8.count, &saved) }
   }
 
-  /// Restores the original modes. Drops unread input, because it consists of replies and mouse reports.
+  /// Restores the original modes. Drops unread input, because it contains only replies and mouse reports.
   func leaveRawMode() {
     ctr_disarm()
     var modes = savedModes
@@ -91,7 +92,8 @@ import TerminalCanvas
     tcsetattr(descriptor, TCSANOW, &modes)
   }
 
-  /// Records that the terminal no longer exists. Nothing is written from now on, and exit does not restore it.
+  /// Records that the terminal no longer exists. After this call nothing is written to it, and it is not restored on
+  /// exit.
   func markGone() {
     isGone = true
     ctr_disarm()
@@ -123,7 +125,7 @@ import TerminalCanvas
   }
 }
 
-/// The reason why the screen cannot open, on one line that suggests an alternative.
+/// The reason why the screen cannot be opened, as one line that also suggests what to do instead.
 package struct TerminalError: Error, Hashable, Sendable, CustomStringConvertible {
   package enum Code: Hashable, Sendable { case notATerminal, unknownTerminal, unusableTerminal, system }
 
@@ -138,14 +140,14 @@ package struct TerminalError: Error, Hashable, Sendable, CustomStringConvertible
   package var description: String { message }
 }
 
-/// The signals that stop a job when it uses a terminal that the shell owns. The kernel sends them to a job that was
-/// stopped and continued in the background.
+/// The signals that stop a job when it uses a terminal that the shell owns. The kernel sends them if the job was
+/// stopped and then continued in the background.
 enum JobSignals {
-  /// Runs terminal calls as in a single-threaded process. In the background the process stops, and the calls happen
-  /// when it owns the terminal again.
+  /// Runs terminal calls with the job signals unblocked, as in a single-threaded process. If the process is in the
+  /// background, it stops, and the calls are made when it owns the terminal again.
   ///
-  /// The threads of dispatch queues block these signals. There the calls would set modes on the shell's terminal, and
-  /// reads would fail as if the terminal were gone.
+  /// The threads of dispatch queues block these signals. On such a thread, the calls would change the modes of the
+  /// shell's terminal, and reads would fail as if the terminal no longer existed.
   static func heard<Result>(_ body: () -> Result) -> Result {
     var (signals, before) = (sigset_t(), sigset_t())
     sigemptyset(&signals)

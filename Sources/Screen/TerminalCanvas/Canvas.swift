@@ -3,20 +3,20 @@
 /// A grid of cells that views draw on.
 ///
 /// Drawing is total. Anything outside the canvas, the clip or the width is cut off. Any text is made safe first
-/// (`SafeText`). Every row always has exactly `size.width` columns: a wide cluster has its right half next to it, or
-/// becomes a space.
+/// (`SafeText`). Every row always has exactly `size.width` columns. A wide cluster is followed by its right half, or is
+/// replaced by a space.
 package struct Canvas: Hashable, Sendable {
   package let size: Size
-  /// The cell of the terminal's cursor; hidden when `nil` or outside.
+  /// The cell of the terminal's cursor. The cursor is hidden if this is `nil` or outside of the canvas.
   package var cursor: Point?
   /// The links in drawing order.
   package private(set) var links: [CanvasLink] = []
   private var cells: [Cell]
 
-  /// The maximum canvas size. Bigger screens leave the rest blank. A terminal can report any 16-bit size.
+  /// The maximum size of a canvas. Larger screens are blank outside of it. A terminal can report any 16-bit size.
   package static let maximumSize = Size(width: 2000, height: 1000)
 
-  /// A canvas of blanks in the role `text`, at most `maximumSize`.
+  /// Creates a canvas of blanks in the role `text`. Its size is limited to `maximumSize`.
   package init(size: Size) {
     self.size = Size(
       width: min(size.width, Self.maximumSize.width), height: min(size.height, Self.maximumSize.height))
@@ -72,7 +72,7 @@ package struct Canvas: Hashable, Sendable {
     return max(0, x &- point.x)
   }
 
-  /// Blanks a rectangle in a role.
+  /// Fills a rectangle with blanks in a role.
   package mutating func fill(_ rect: Rect, role: Role = .text) {
     let area = bounds.intersection(rect)
     // A link ends where it is covered.
@@ -85,29 +85,29 @@ package struct Canvas: Hashable, Sendable {
     }
   }
 
-  /// Sets the role of a rectangle, keeping text and extra attributes.
+  /// Sets the role of a rectangle. The text and the additional attributes of its cells do not change.
   package mutating func apply(role: Role, to rect: Rect) {
     restyle(rect) { $0.role = role }
   }
 
-  /// Replaces the roles of cells, keeping text and extra attributes.
+  /// Replaces the roles of cells. Their text and additional attributes do not change.
   package mutating func replaceRoles(_ roles: [Role: Role]) {
     restyle(bounds) { cell in cell.role = roles[cell.role] ?? cell.role }
   }
 
-  /// Adds attributes to a rectangle, keeping text and roles.
+  /// Adds attributes to the cells in a rectangle. Their text and roles do not change.
   package mutating func apply(attributes: Attributes, to rect: Rect) {
     restyle(rect) { $0.attributes.formUnion(attributes) }
   }
 
-  /// Makes the text in some columns of a row a link, unless the address is unsafe for a terminal.
+  /// Makes the text in some columns of a row a link. Does nothing if the address is unsafe for a terminal.
   package mutating func link(_ columns: Range<Int>, of y: Int, to address: String) {
     let columns = columns.clamped(to: 0..<size.width)
     guard y >= 0, y < size.height, !columns.isEmpty, CanvasLink.isSafe(address) else { return }
     links.append(CanvasLink(columns: columns, y: y, address: address))
   }
 
-  /// Copies another canvas onto this one with its corner at a point, without the cursor.
+  /// Draws another canvas, without its cursor, with its top left corner at a point.
   package mutating func draw(_ other: Canvas, at point: Point) {
     let area = bounds.intersection(Rect(origin: point, size: other.size))
     for y in area.y..<area.y + area.height {
@@ -131,7 +131,8 @@ package struct Canvas: Hashable, Sendable {
     }
   }
 
-  /// Writes a whole cluster inside the canvas and blanks the halves of wide clusters that it cuts.
+  /// Writes a whole cluster inside the canvas. If it overwrites one half of a wide cluster, the other half becomes
+  /// blank.
   mutating func place(_ cell: Cell, _ x: Int, _ y: Int) {
     let index = y * size.width + x
     if cells[index].cluster.isContinuation { cells[index - 1].cluster = .space }
@@ -159,14 +160,14 @@ package struct Cell: Hashable, Sendable {
 
   package static let blank = Cell(cluster: .space, role: .text)
 
-  /// One safe cluster; empty for the right half of a wide one.
+  /// The text of one safe cluster; empty for the right half of a wide cluster.
   package var text: String { cluster.text }
 
   /// The width in columns: 0 for the right half of a wide cluster, else 1 or 2.
   package var width: Int { cluster.width }
 }
 
-/// Linked text of a canvas, for terminals that support links (OSC 8).
+/// A link in a canvas, for terminals that support links (OSC 8).
 package struct CanvasLink: Hashable, Sendable {
   package let columns: Range<Int>
   package let y: Int

@@ -2,8 +2,8 @@
 
 /// One visible character that is safe to send to a terminal: a base scalar and at most two combining marks.
 ///
-/// A cluster is packed into eight bytes, because every frame is drawn from scratch: 21 bits per scalar and one bit for
-/// the width. Only `SafeText` makes clusters from user data.
+/// A cluster is packed into eight bytes: 21 bits per scalar and one bit for the width. This saves time, because every
+/// frame draws all cells. Only `SafeText` makes clusters from user data.
 package struct Cluster: Hashable, Sendable {
   private let bits: UInt64
 
@@ -27,7 +27,8 @@ package struct Cluster: Hashable, Sendable {
 
   var isContinuation: Bool { bits == 0 }
 
-  /// The cluster with one more mark; marks beyond the limit are dropped.
+  /// A copy of the cluster with an additional combining mark. Returns the cluster unchanged if it already has two
+  /// marks.
   func adding(mark: Unicode.Scalar) -> Cluster {
     if bits >> 21 & 0x1F_FFFF == 0 { return Cluster(bits: bits | UInt64(mark.value) << 21) }
     if bits >> 42 & 0x1F_FFFF == 0 { return Cluster(bits: bits | UInt64(mark.value) << 42) }
@@ -40,7 +41,8 @@ package struct Cluster: Hashable, Sendable {
   /// The ASCII code if the cluster is plain ASCII.
   package var ascii: UInt8? { bits < 0x80 && bits != 0 ? UInt8(bits) : nil }
 
-  /// The values of base and marks, 0 for none. A screen writer can use them without an allocation per cell.
+  /// The code points of the base and of the marks; 0 for none. Code that draws screens uses them to avoid an allocation
+  /// per cell.
   package var codes: (base: UInt32, mark1: UInt32, mark2: UInt32) {
     (UInt32(bits & 0x1F_FFFF), UInt32(bits >> 21 & 0x1F_FFFF), UInt32(bits >> 42 & 0x1F_FFFF))
   }
@@ -61,8 +63,7 @@ package struct Cluster: Hashable, Sendable {
 
 /// The width of one scalar in columns, and whether it can be shown at all.
 ///
-/// Layout never uses the C library's table, because that table depends on the machine, and screens must not depend on
-/// it.
+/// The C library's table of widths is not used, because it differs between machines and screens must not.
 enum CharacterWidth: Hashable, Sendable {
   /// A letter, digit, symbol or space of one column.
   case narrow
@@ -70,9 +71,10 @@ enum CharacterWidth: Hashable, Sendable {
   case wide
   /// A mark drawn over the character before it.
   case combining
-  /// A scalar without a glyph, or unsafe to emit: controls, format characters, invisible fillers, separators.
+  /// A scalar that has no glyph or must not be sent to a terminal: controls, format characters, invisible fillers,
+  /// separators.
   case unsafe
-  /// Unassigned or private use. Terminals disagree on the width.
+  /// Unassigned or private use. Terminals use different widths for these scalars.
   case unknown
 
   init(_ scalar: Unicode.Scalar) {
@@ -101,7 +103,7 @@ enum CharacterWidth: Hashable, Sendable {
     }
   }
 
-  /// Scalars of a letter or mark category that draw nothing. They can hide text inside text.
+  /// Scalars in a letter or mark category that draw nothing. They could hide text.
   private static func isInvisible(_ value: UInt32) -> Bool {
     switch value {
     case 0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180B...0x180F, 0x3164, 0xFFA0: true
@@ -110,7 +112,7 @@ enum CharacterWidth: Hashable, Sendable {
     }
   }
 
-  /// Hangul vowels and finals, which join the syllable before them.
+  /// Hangul vowels and final consonants, which combine with the previous character into a syllable.
   private static func isConjoining(_ value: UInt32) -> Bool {
     (0x1161...0x11FF).contains(value) || (0xD7B0...0xD7FF).contains(value)
   }
@@ -126,8 +128,8 @@ enum CharacterWidth: Hashable, Sendable {
     return low < wideRanges.count && wideRanges[low].contains(value)
   }
 
-  /// East_Asian_Width W and F of Unicode 14 plus the emoji of Unicode 15 and 16 and the hexagrams. Ranges include gaps
-  /// of unassigned scalars and combining marks, because those are classified before this table is used.
+  /// East_Asian_Width W and F of Unicode 14, with the emoji of Unicode 15 and 16 and the hexagrams. The ranges include
+  /// some unassigned scalars and combining marks, because those are classified before this table is used.
   private static let wideRanges: [ClosedRange<UInt32>] = [
     0x1100...0x115F, 0x231A...0x231B, 0x2329...0x232A, 0x23E9...0x23EC, 0x23F0...0x23F0, 0x23F3...0x23F3,
     0x25FD...0x25FE, 0x2614...0x2615, 0x2648...0x2653, 0x267F...0x267F, 0x2693...0x2693, 0x26A1...0x26A1,

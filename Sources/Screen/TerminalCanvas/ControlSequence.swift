@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A complete `CSI parameters final` in the dialects of xterm, rxvt, the linux console and kitty.
+/// A complete control sequence `CSI parameters final`, as sent by xterm, rxvt, the linux console and kitty.
 struct ControlSequence {
   private let prefix: UInt8?
   private let intermediate: UInt8?
   private let final: UInt8
   private let numbers: [Int]
 
-  /// - Parameter parameters: the bytes 0x20–0x3F before the final one.
+  /// - Parameter parameters: the bytes 0x20–0x3F before the final byte.
   init(parameters: ArraySlice<UInt8>, final: UInt8) {
     self.final = final
     prefix = parameters.first.flatMap { (0x3C...0x3F).contains($0) ? $0 : nil }
@@ -100,7 +100,7 @@ struct ControlSequence {
     }
   }
 
-  /// `CSI < buttons ; column ; row M|m` (mode 1006), one-based.
+  /// The mouse event of `CSI < buttons ; column ; row M|m` (mode 1006). Columns and rows are counted from 1.
   private var mouse: InputEvent? {
     guard numbers.count == 3, number(0) < 256, number(1) >= 1, number(2) >= 1 else { return nil }
     let bits = number(0)

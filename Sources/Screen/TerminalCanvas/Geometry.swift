@@ -11,7 +11,7 @@ package struct Point: Hashable, Sendable {
   }
 }
 
-/// An extent in columns and rows, never negative.
+/// A width in columns and a height in rows, never negative.
 package struct Size: Hashable, Sendable {
   package var width: Int
   package var height: Int
@@ -24,7 +24,8 @@ package struct Size: Hashable, Sendable {
   package static let zero = Size(width: 0, height: 0)
 }
 
-/// A rectangle of cells. Every operation is total: extreme coordinates saturate instead of overflowing.
+/// A rectangle of cells. Every operation is defined for all values: very large coordinates saturate instead of
+/// overflowing.
 package struct Rect: Hashable, Sendable {
   package var x: Int
   package var y: Int
@@ -63,7 +64,7 @@ package struct Rect: Hashable, Sendable {
     other.isEmpty || (other.x >= x && other.maxX <= maxX && other.y >= y && other.maxY <= maxY)
   }
 
-  /// The common part; empty, at an unspecified place, if the rectangles do not overlap.
+  /// The common part of two rectangles. If they do not overlap, the result is empty and its position is unspecified.
   package func intersection(_ other: Rect) -> Rect {
     let left = max(x, other.x)
     let top = max(y, other.y)
@@ -73,7 +74,8 @@ package struct Rect: Hashable, Sendable {
     return Rect(x: left, y: top, width: right - left, height: bottom - top)
   }
 
-  /// The rectangle without `dx` columns left and right and `dy` rows above and below; empty if nothing remains.
+  /// The rectangle without `dx` columns at the left and right and `dy` rows at the top and bottom; empty if nothing
+  /// remains.
   package func inset(dx: Int, dy: Int) -> Rect {
     Rect(
       x: x.saturatingSum(dx), y: y.saturatingSum(dy),

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The symbols for drawing, in Unicode and in plain ASCII. Each is one column wide unless stated otherwise.
+/// The symbols for drawing, in Unicode and in plain ASCII. Each symbol is one column wide unless stated otherwise.
 ///
-/// Use ASCII for locales without UTF-8, fonts without box drawing, and screen readers.
+/// Use ASCII for locales without UTF-8, for fonts without box-drawing characters, and for screen readers.
 package struct Glyphs: Hashable, Sendable {
   package var topLeft, topRight, bottomLeft, bottomRight: String
   package var horizontal, vertical: String
-  /// The joints between a horizontal line in a box and the box's sides.
+  /// The characters that join a horizontal line in a box to the box's left and right sides.
   package var leftTee, rightTee: String
   package var dashedHorizontal: String
   /// The mark in the gutter of the selected row.
@@ -22,7 +22,7 @@ package struct Glyphs: Hashable, Sendable {
   package var related: String
   package var ellipsis: String
   package var arrow: String
-  /// The signs of an order, after the name of its column.
+  /// The signs of the sort order, shown after the name of the column.
   package var ascending, descending: String
   /// The sign before an upper bound; two columns in both sets.
   package var atMost: String
@@ -57,7 +57,7 @@ package struct Glyphs: Hashable, Sendable {
     scrollTrack: ":", barFull: "#", barOutage: ".",
     bullet: ".", conflict: "x", dash: "-", sparkline: ["_", ".", "-", "=", "#"])
 
-  /// The symbols for texts that are read aloud. Words replace the signs between words.
+  /// The symbols for texts that a screen reader reads aloud. Words replace the signs.
   package static let spoken: Glyphs = {
     var glyphs = Glyphs.unicode
     glyphs.arrow = " to "
@@ -81,8 +81,8 @@ package struct Glyphs: Hashable, Sendable {
 extension Glyphs {
   private static let eighths = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"]
 
-  /// One row of a graph with several rows. Only the lowest row, part 0, shows zero.
-  /// - Parameter levels: the heights of the columns in steps. A row has as many steps as signs.
+  /// One row of a graph that has several rows. Only the lowest row, part 0, shows the value zero.
+  /// - Parameter levels: the heights of the columns in steps. A row has as many steps as there are sparkline signs.
   package func graph(_ levels: some Collection<Int>, part: Int) -> String {
     levels.map { level in
       let step = level - part * sparkline.count
@@ -90,8 +90,8 @@ extension Glyphs {
     }.joined()
   }
 
-  /// A horizontal bar, in eighths of a column if the set has signs for them. The maximum fills the width, and any count
-  /// above zero is visible.
+  /// A horizontal bar. Its length has steps of an eighth of a column if the set has symbols for them. The maximum fills
+  /// the width, and any count above zero is visible.
   package func bar(_ count: Int, of most: Int, width: Int) -> String {
     guard count > 0, most > 0, width > 0 else { return "" }
     let eighths = max(1, min(width * 8, Int((Double(count) / Double(most) * Double(width) * 8).rounded())))
@@ -106,7 +106,7 @@ package enum BorderStyle: String, CaseIterable, Hashable, Sendable {
 }
 
 extension Glyphs {
-  /// The glyphs with other lines. An ASCII set has only ASCII lines.
+  /// The glyphs with another border style. An ASCII set has only ASCII borders.
   package func bordered(_ style: BorderStyle) -> Glyphs {
     let isASCII = self == .ascii
     var glyphs = self

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Converts the bytes of a terminal to events. The result does not depend on how the bytes are split.
+/// Converts the bytes of a terminal to events. The result does not depend on how the bytes are split into reads.
 ///
 /// Supports CSI and SS3 keys with modifiers (xterm, rxvt, linux console, kitty), SGR mouse reports, bracketed paste,
-/// focus reports and UTF-8, and swallows reports. Drops malformed input up to the next valid byte and never traps. A
-/// control byte ends any unfinished sequence, so a truncated report cannot lock the keyboard.
+/// focus reports and UTF-8. Other reports are dropped. Malformed input is dropped up to the next valid byte. The parser
+/// never traps. A control byte ends any unfinished sequence, so a truncated report cannot lock the keyboard.
 ///
-/// The caller resolves the only ambiguity of the protocol, a lone ESC: when `needsFlush` stays true for 25 ms, call
+/// The only ambiguity of the protocol is a lone ESC. If `needsFlush` remains true for 25 ms, the caller must call
 /// `flush()`.
 package struct InputParser: Sendable {
-  /// Bytes of an unfinished sequence, bounded by the limits below.
+  /// The bytes of an unfinished sequence. Their count is bounded.
   private var pending: [UInt8] = []
-  /// The text of a paste whose end has not arrived.
+  /// The text of a paste whose end has not yet arrived.
   private var paste: PasteBuffer?
 
-  /// The maximum stored length of a control sequence and of a report. Longer ones are dropped.
+  /// The maximum stored length of a control sequence or a report. Longer sequences are dropped.
   static let maximumSequence = 64
   static let maximumReport = 1 << 16
 
   package init() {}
 
-  /// Whether the bytes so far could be a complete key, such as a lone ESC.
+  /// Whether the pending bytes could be a complete key, such as a lone ESC.
   package var needsFlush: Bool {
     guard paste == nil, pending.first == 0x1B else { return false }
     switch pending.count {
@@ -103,7 +103,7 @@ package struct InputParser: Sendable {
 /// Collects a bracketed paste until `CSI 201 ~`.
 private struct PasteBuffer: Sendable {
   private var bytes: [UInt8] = []
-  /// The count of newest bytes that match the beginning of the end mark.
+  /// The count of newest bytes that match the first bytes of the end mark.
   private var matched = 0
 
   /// The maximum length of a paste in bytes. The rest is dropped.
@@ -132,12 +132,12 @@ extension InputParser {
   enum Step {
     /// More bytes are needed to complete an event.
     case incomplete
-    /// A count of consumed bytes, with their event if they have a meaning.
+    /// The count of consumed bytes, and their event; `nil` if they have no meaning.
     case complete(Int, InputEvent?)
     case pasteBegins(Int)
   }
 
-  /// Reads one event from the start of a non-empty slice.
+  /// Parses one event at the start of a non-empty slice.
   static func step(_ bytes: ArraySlice<UInt8>, isFlush: Bool) -> Step {
     guard let first = bytes.first else { return .incomplete }
     if first == 0x1B { return escape(bytes, isFlush: isFlush) }
@@ -206,8 +206,8 @@ extension InputParser {
     }
   }
 
-  /// The step after one more ESC. A key gets the modifier alt. Reports, mouse events and pastes are not typed, so the
-  /// ESC before them is a separate key.
+  /// The result of a step that follows an additional ESC. A key gets the modifier alt. Reports, mouse events and pastes
+  /// are not typed, so the ESC before them is a separate key.
   private static func withAlt(_ step: Step) -> Step {
     switch step {
     case .complete(let count, .key(let key)):
@@ -217,7 +217,7 @@ extension InputParser {
     }
   }
 
-  /// `ESC O letter`, with a modifier digit in between on some terminals.
+  /// Parses `ESC O letter`. Some terminals send a modifier digit before the letter.
   private static func singleShift(_ bytes: ArraySlice<UInt8>) -> Step {
     var index = bytes.startIndex + 2
     var modifiers: Key.Modifiers = []
@@ -232,7 +232,7 @@ extension InputParser {
     return .complete(index - bytes.startIndex + 1, base.map { .key(Key($0, modifiers)) })
   }
 
-  /// `ESC [ parameters final`.
+  /// Parses `ESC [ parameters final`.
   private static func controlSequence(_ bytes: ArraySlice<UInt8>) -> Step {
     let start = bytes.startIndex + 2
     if bytes[start] == UInt8(ascii: "[") {
@@ -256,7 +256,8 @@ extension InputParser {
     return sequence.beginsPaste ? .pasteBegins(count) : .complete(count, sequence.event)
   }
 
-  /// `ESC ] text BEL` or `ESC P text ESC \`. Reports are dropped, except the text of a short operating system command.
+  /// Parses `ESC ] text BEL` or `ESC P text ESC \`. Reports are dropped, except the text of a short operating system
+  /// command.
   private static func report(_ bytes: ArraySlice<UInt8>, isOperatingSystem: Bool) -> Step {
     let body = bytes.prefix(maximumReport).dropFirst(2)
     guard let end = body.firstIndex(where: { $0 < 0x20 && $0 != 0x09 }) else {
@@ -276,16 +277,16 @@ extension InputParser {
 package enum InputEvent: Hashable, Sendable {
   case key(Key)
   case mouse(MouseEvent)
-  /// Text pasted between brackets. It is data, never key presses, and can contain anything.
+  /// Text that was pasted. It can contain anything and is never interpreted as key presses.
   case paste(String)
-  /// Whether the terminal window now has the focus.
+  /// Whether the terminal's window now has the focus.
   case focus(Bool)
   case resize(Size)
-  /// A reply to a query, possibly a late one; ignorable.
+  /// A reply to a query. It may be late and can be ignored.
   case reply(Reply)
 
   package enum Reply: Hashable, Sendable {
-    /// `CSI 0 n`: everything before the query has been drawn.
+    /// The reply `CSI 0 n`: the terminal has drawn everything before the query.
     case drawn
     /// The payload of an operating system command such as a color report.
     case operatingSystem(String)
@@ -294,7 +295,7 @@ package enum InputEvent: Hashable, Sendable {
   }
 }
 
-/// A mouse action at a zero-based cell.
+/// A mouse action at a cell. Cells are counted from zero.
 package struct MouseEvent: Hashable, Sendable {
   package enum Kind: String, Hashable, Sendable { case press, release, drag, wheelUp, wheelDown }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One key press with its modifiers, in the one form that terminals can distinguish.
+/// A key press with its modifiers. Key presses that terminals cannot distinguish are equal.
 ///
 /// `shift` is part of a character ("G"), `shift-tab` is `backTab`, and `ctrl-m`, `ctrl-i`, `ctrl-[`, `ctrl-h` are
 /// `enter`, `tab`, `escape`, `backspace`, because they arrive as the same bytes.
@@ -27,7 +27,7 @@ package struct Key: Hashable, Sendable {
   package let base: Base
   package let modifiers: Modifiers
 
-  /// Converts the pair to its canonical form.
+  /// Creates a key press from a key and its modifiers, and converts it to its canonical form.
   package init(_ base: Base, _ modifiers: Modifiers = []) {
     var base = base
     var modifiers = modifiers
@@ -51,7 +51,8 @@ package struct Key: Hashable, Sendable {
   package static func ctrl(_ character: Character) -> Key { Key(.character(character), .ctrl) }
   package static func alt(_ character: Character) -> Key { Key(.character(character), .alt) }
 
-  /// The text that the key types into a field; `nil` unless it is an unmodified character.
+  /// The character that the key types into a text field; `nil` for keys with modifiers and for keys without a
+  /// character.
   package var typedCharacter: Character? {
     guard case .character(let character) = base, modifiers.isEmpty else { return nil }
     return character
@@ -63,8 +64,8 @@ package struct Key: Hashable, Sendable {
 extension Key: LosslessStringConvertible {
   /// Parses the notation of keymaps and help: `j`, `G`, `ctrl-d`, `shift-tab`, `alt-x`, `space`, `enter`, `f5`.
   ///
-  /// `nil` for an empty, unknown or control text. Key names and modifiers are case-insensitive; single characters are
-  /// not.
+  /// Returns `nil` for an empty or unknown name, and for control characters. Key names and modifiers are
+  /// case-insensitive; single characters are not.
   package init?(_ description: String) {
     var rest = Substring(description)
     var modifiers: Modifiers = []
@@ -101,7 +102,7 @@ extension Key: LosslessStringConvertible {
 
   private static let modifierNames: [(String, Modifiers)] = [("ctrl-", .ctrl), ("alt-", .alt), ("shift-", .shift)]
 
-  /// The names of keys. The first name of a key is the printed one.
+  /// The names of keys. If a key has several names, the first one is printed.
   private static let names: [(String, Base)] = [
     ("up", .up), ("down", .down), ("left", .left), ("right", .right), ("home", .home), ("end", .end),
     ("pgup", .pageUp), ("pageup", .pageUp), ("pgdn", .pageDown), ("pagedown", .pageDown), ("enter", .enter),
@@ -113,10 +114,10 @@ extension Key: LosslessStringConvertible {
   private static let bases: [String: Base] = Dictionary(uniqueKeysWithValues: names)
 }
 
-/// One line of a user's `[keys]`: the keys that replace a command's default keys.
+/// A line in the section `[keys]` of a user's configuration: the keys that replace a command's default keys.
 package struct KeyBinding: Hashable, Sendable {
-  /// The section, `live-feed` of `[keys.live-feed]`; `nil` for `[keys]`, which applies to the whole screen and to every
-  /// pane with the command.
+  /// The section, such as `live-feed` for `[keys.live-feed]`. `nil` means `[keys]`, which applies to the whole screen
+  /// and to every pane that has the command.
   package var section: String?
   package var command: String
   /// The keys in the syntax of `Key`. An empty list removes the command's keys.
@@ -131,6 +132,6 @@ package struct KeyBinding: Hashable, Sendable {
     self.line = line
   }
 
-  /// The name of the command with its section.
+  /// The name of the command, prefixed with the section.
   package var name: String { section.map { "\($0).\(command)" } ?? command }
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// The meaning of a cell. Views name roles, never colors. A theme has the style of each role at each color depth.
+/// The meaning of a cell. Views use roles, never colors. A theme defines the style of each role for each color depth.
 ///
-/// The raw value is the key in a theme file. The order is part of the golden files (`code`), so add new roles at the
-/// end.
+/// The raw value is the key in a theme file. The golden files of the tests depend on the order (`code`), so add new
+/// roles at the end.
 package enum Role: String, CaseIterable, Hashable, Sendable {
   case text
   case textMuted = "text.muted"
@@ -91,10 +91,10 @@ package enum Role: String, CaseIterable, Hashable, Sendable {
     return roles[((index % roles.count) + roles.count) % roles.count]
   }
 
-  /// The count of hues for fields with few values.
+  /// The count of colors for the values of fields with few values.
   package static let valueHues = 5
 
-  /// The role of a recurring value, by its hue. There are five roles, and they repeat.
+  /// The role of a recurring value, by its color number. There are five roles, and they repeat.
   package static func value(_ hue: Int) -> Role {
     let roles: [Role] = [.value1, .value2, .value3, .value4, .value5]
     return roles[((hue % roles.count) + roles.count) % roles.count]
@@ -102,7 +102,7 @@ package enum Role: String, CaseIterable, Hashable, Sendable {
 }
 
 extension Role {
-  /// The role whose style a theme uses if the theme does not name this role; `nil` only for `text`.
+  /// The role whose style is used if a theme does not define this role; `nil` only for `text`.
   package var parent: Role? {
     switch self {
     case .text: nil
@@ -134,7 +134,7 @@ extension Role {
     }
   }
 
-  /// Attributes added to the parent's style if a theme does not name this role.
+  /// The attributes that are added to the parent's style if a theme does not define this role.
   package var fallbackAttributes: Attributes {
     switch self {
     case .paneTitleFocus: [.reverse, .bold]
@@ -147,7 +147,7 @@ extension Role {
   }
 }
 
-/// Character attributes that terminals may or may not support. No information may depend on a single attribute.
+/// Character attributes that a terminal may not support. Therefore no information may depend on a single attribute.
 package struct Attributes: OptionSet, Hashable, Sendable {
   package let rawValue: UInt8
 
@@ -160,15 +160,15 @@ package struct Attributes: OptionSet, Hashable, Sendable {
   package static let italic = Attributes(rawValue: 16)
 }
 
-/// The eight colors that every color terminal has. Users redefine them, so they have names and no values.
+/// The eight colors that every color terminal has. Users can redefine them, so they have names but no fixed values.
 package enum AnsiColor: String, CaseIterable, Hashable, Sendable {
   case black, red, green, yellow, blue, magenta, cyan, white
 
-  /// The number in `setaf`.
+  /// The color's number in the terminal capability `setaf`.
   package var index: Int { Self.allCases.firstIndex(of: self) ?? 7 }
 }
 
-/// A style of the eight named colors; `nil` is the terminal's default color.
+/// A style that uses the eight named colors; `nil` is the terminal's default color.
 package struct AnsiStyle: Hashable, Sendable {
   package var foreground: AnsiColor?
   package var background: AnsiColor?
@@ -182,7 +182,7 @@ package struct AnsiStyle: Hashable, Sendable {
 }
 
 extension Role {
-  /// The style on a terminal with 8 or 16 colors if the theme has none.
+  /// The style on a terminal with 8 or 16 colors, if the theme does not define one.
   ///
   /// Color 8 ("bright black") is never used, because Solarized terminals make it invisible.
   package var ansi: AnsiStyle {
@@ -213,7 +213,8 @@ extension Role {
     }
   }
 
-  /// The style without any color. States stay distinguishable because the words and glyphs next to them differ too.
+  /// The style on a terminal without colors. States remain distinguishable, because the words and glyphs next to them
+  /// differ too.
   package var monochrome: Attributes {
     switch self {
     case .textMuted, .border, .stateOffline, .changeSynced, .flagCache, .writeAcked, .inputGhost: .dim

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Text of any origin, split into clusters that have a known width and cannot move the cursor, reorder or hide text.
+/// Text of any origin, split into clusters. Each cluster has a known width. No cluster can move the cursor, or reorder
+/// or hide text.
 ///
 /// | input | shown as |
 /// |---|---|
@@ -19,7 +20,7 @@ package struct SafeText: Sequence, Sendable {
 
   package func makeIterator() -> Iterator { Iterator(source) }
 
-  /// The visible text. It equals the input if the input is plain.
+  /// The visible text. Plain ASCII text is returned unchanged.
   package static func sanitized(_ text: String) -> String {
     if isPlain(text) { return text }
     var view = String.UnicodeScalarView()
@@ -53,7 +54,8 @@ package struct SafeText: Sequence, Sendable {
     return String(kept)
   }
 
-  /// Whether a scalar must not be sent to a terminal: a control, or an invisible one that can hide or reorder text.
+  /// Whether a scalar must not be sent to a terminal, because it is a control or is invisible and can hide or reorder
+  /// text.
   package static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool { CharacterWidth(scalar) == .unsafe }
 
   /// Whether every byte is a printable ASCII character. Such text needs no sanitizing, and its width is its length.
@@ -61,12 +63,12 @@ package struct SafeText: Sequence, Sendable {
 }
 
 extension SafeText {
-  /// Yields clusters from left to right with minimal lookahead, so the cost of drawing a long text depends only on its
-  /// visible part.
+  /// Returns clusters from left to right and reads only as far ahead as needed. So the cost of drawing a long text
+  /// depends only on its visible part.
   package struct Iterator: IteratorProtocol {
     private var scalars: String.UnicodeScalarView.Iterator
     private var lookahead: Unicode.Scalar?
-    /// Clusters already decided, in reverse order; at most one spelled-out code point.
+    /// The next clusters in reverse order. They contain at most one code point that is spelled out.
     private var pending: [Cluster] = []
 
     init(_ source: String) {
@@ -82,7 +84,7 @@ extension SafeText {
       }
     }
 
-    /// Reads one cluster; `nil` if the scalar is dropped or was spelled out into `pending`.
+    /// Reads one cluster. Returns `nil` if the scalar is dropped or was spelled out into `pending`.
     private mutating func cluster(startingWith scalar: Unicode.Scalar) -> Cluster? {
       let value = scalar.value
       switch CharacterWidth(scalar) {
@@ -104,7 +106,7 @@ extension SafeText {
       }
     }
 
-    /// Adds the following marks, and folds everything that a terminal would draw over the same emoji.
+    /// Adds the combining marks that follow, and merges everything that a terminal would draw over the same emoji.
     private mutating func completed(_ start: Cluster, base: Unicode.Scalar) -> Cluster {
       var cluster = start
       let isPictograph = base.value >= 0xA9 && base.properties.isEmoji

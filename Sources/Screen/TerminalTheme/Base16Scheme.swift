@@ -2,13 +2,14 @@
 
 /// A base16 color scheme: sixteen colors by number, in YAML (github.com/tinted-theming/home, "styling.md").
 package struct Base16Scheme: Hashable, Sendable {
-  /// A color that was too faint for text, or too strong behind text, and its replacement.
+  /// A color that was replaced, because it was too faint as a text color or too strong as a background. Also contains
+  /// its replacement.
   package struct Correction: Hashable, Sendable, CustomStringConvertible {
-    /// The slot, or the name of the color in the file of another program.
+    /// The slot of the color, or the color's name in another program's file.
     package var slot: String
     package var color: RGB
     package var replacement: RGB
-    /// Whether text is drawn on the color.
+    /// Whether the color is the background of text.
     package var isBackdrop = false
 
     package var description: String {
@@ -20,19 +21,19 @@ package struct Base16Scheme: Hashable, Sendable {
   package private(set) var name = "base16"
   package private(set) var author: String?
   private var slots: [String: RGB] = [:]
-  /// The names of the colors in the file of another program, by slot.
+  /// The names of the colors in another program's file, by slot.
   private var origins: [String: String] = [:]
 
   private static let names = (0..<16).map { "base0" + String($0, radix: 16, uppercase: true) }
 
-  /// A scheme of the colors of another program's file.
+  /// Creates a scheme from the colors in another program's file.
   init(name: String, slots: [String: RGB], origins: [String: String]) {
     (self.name, self.slots, self.origins) = (name, slots, origins)
   }
 
-  /// Reads the current format, with a nested palette, and the earlier flat one.
+  /// Reads the current format, with a nested palette, and the earlier flat format.
   /// - Parameter file: the file's name in errors.
-  /// - Throws: for an invalid color, with its line, and for the first of the sixteen colors that is missing.
+  /// - Throws: for an invalid color, with its line, and if one of the sixteen colors is missing.
   package init(_ text: String, file: String) throws(ThemeError) {
     for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
       guard let (key, value) = Self.entry(line) else { continue }
@@ -53,7 +54,7 @@ package struct Base16Scheme: Hashable, Sendable {
     }
   }
 
-  /// `key: "value"`, without quotes and comments.
+  /// The key and the value of a line such as `key: "value"`, without quotes and comments.
   static func entry(_ line: Substring) -> (key: String, value: String)? {
     guard let colon = line.firstIndex(of: ":") else { return nil }
     let key = line[..<colon].filter { !$0.isWhitespace && $0 != "\"" && $0 != "'" }
@@ -69,7 +70,7 @@ package struct Base16Scheme: Hashable, Sendable {
     return value.isEmpty ? nil : (key, String(value))
   }
 
-  /// The name of a theme's file: `ocean-dark`.
+  /// The file name of a theme, as in `ocean-dark`.
   package var slug: String {
     let words = name.lowercased().split { !($0.isASCII && ($0.isLetter || $0.isNumber)) }
     return words.isEmpty ? "base16" : words.joined(separator: "-")
@@ -77,7 +78,7 @@ package struct Base16Scheme: Hashable, Sendable {
 
   /// Converts the scheme to a theme file. Its colors become the colors of text, changes and states. A color that is
   /// unreadable on the background, which base16 uses for comments, is moved towards black or white until its contrast
-  /// is 4.5. A surface or selection on which no text can be read is moved towards the background.
+  /// is 4.5. If no text is readable on a surface or selection color, that color is moved towards the background.
   package func theme() -> (text: String, corrections: [Correction]) {
     let paper = self["base00"]
     let isLight = Theme.Variant(background: paper) == .light
@@ -129,7 +130,7 @@ package struct Base16Scheme: Hashable, Sendable {
 
   // MARK: Contrast
 
-  /// Whether text is readable, in true color and after reduction to 256 colors.
+  /// Whether text is readable with true color and with 256 colors.
   private static func isReadable(_ ink: RGB, on paper: RGB) -> Bool {
     func reduced(_ color: RGB) -> RGB { XtermPalette.color(XtermPalette.nearest(to: color)) ?? color }
     return ink.contrast(to: paper) >= ThemeLint.leastOfText
@@ -145,7 +146,7 @@ package struct Base16Scheme: Hashable, Sendable {
     return end
   }
 
-  /// A color on which the strongest text of the background can be read.
+  /// The color, moved towards the background until black text (on light backgrounds) or white text is readable on it.
   private static func backdrop(_ color: RGB, on paper: RGB, isLight: Bool) -> RGB {
     let ink = isLight ? RGB(0, 0, 0) : RGB(255, 255, 255)
     for step in 0..<20 {
@@ -155,7 +156,7 @@ package struct Base16Scheme: Hashable, Sendable {
     return paper
   }
 
-  /// The strongest tint of a background with readable text.
+  /// The strongest tint of a background on which text is readable.
   private static func tint(of color: RGB, on paper: RGB, below ink: RGB) -> RGB {
     for step in stride(from: 5, through: 1, by: -1) {
       let candidate = paper.mixed(with: color, Double(step) / 20)
@@ -170,7 +171,7 @@ package struct Base16Scheme: Hashable, Sendable {
       ?? candidates.max { $0.contrast(to: color) < $1.contrast(to: color) } ?? paper
   }
 
-  /// A basic string of TOML.
+  /// The text as a basic string of TOML.
   private static func quoted(_ text: String) -> String {
     let safe = text.unicodeScalars.filter { $0.value >= 0x20 && $0.value != 0x7F }
     return "\"" + String(String.UnicodeScalarView(safe)).replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")

@@ -2,15 +2,15 @@
 package import TerminalCanvas
 
 extension Canvas {
-  /// The canvas as a picture: SVG 1.1 with selectable text. Each run of cells has the width of its columns in any font,
-  /// so columns stay aligned.
+  /// The canvas as an SVG 1.1 picture with selectable text. Each run of cells is stretched to the width of its columns,
+  /// so that columns are aligned in any font.
   package func svg(in theme: Theme, title: String) -> String {
     SVGPicture(canvas: self, theme: theme, title: title).text
   }
 }
 
-/// Writes one picture. Lengths are in user units. A cell is 0.6 times as wide as the font size, as in most monospaced
-/// fonts.
+/// Writes one picture. Lengths are in SVG user units. A cell is 0.6 times as wide as the font size, as in most
+/// monospaced fonts.
 private struct SVGPicture {
   private static let fontSize = 14.0
   private static let cellWidth = 8.4
@@ -81,7 +81,7 @@ private struct SVGPicture {
     dark: (ink: RGB(0xD8, 0xD8, 0xD8), paper: RGB(0x12, 0x12, 0x12)),
     light: (ink: RGB(0x1C, 0x1C, 0x1C), paper: RGB(0xFF, 0xFF, 0xFF))
   )
-  /// The eight named colors in xterm's values.
+  /// The eight named colors with the values that xterm uses.
   private static let named = [0x00_0000, 0xCD_0000, 0x00_CD00, 0xCD_CD00, 0x00_00EE, 0xCD_00CD, 0x00_CDCD, 0xE5_E5E5]
 
   private func hex(_ color: ThemeColor, isInk: Bool) -> String {
@@ -117,7 +117,7 @@ private struct SVGPicture {
   private static func y(_ row: Int, _ below: Double) -> String { number(margin + Double(row) * cellHeight + below) }
   private static func width(_ columns: Int) -> String { number(Double(columns) * cellWidth) }
 
-  /// A number with at most one decimal, which is omitted if it is zero.
+  /// A number with at most one decimal. The decimal is omitted if it is zero.
   private static func number(_ value: Double) -> String {
     let tenths = Int((value * 10).rounded())
     return tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(tenths % 10)"
@@ -143,11 +143,11 @@ struct CellRun {
   var x: Int
   var width: Int
   var text: String
-  /// Whether every cluster of the run takes two columns.
+  /// Whether every cluster of the run is two columns wide.
   var isWide: Bool
   var style: ResolvedStyle
 
-  /// The runs of a row, from left to right.
+  /// The runs in a row, from left to right.
   static func runs(_ row: some Sequence<Cell>, in theme: Theme, at depth: ColorDepth) -> [CellRun] {
     var runs: [CellRun] = []
     var x = 0
@@ -173,7 +173,7 @@ struct CellRun {
 }
 
 extension Canvas {
-  /// The rows without trailing blanks.
+  /// The text of the rows, without trailing blanks.
   package var plainText: String {
     let rows = (0..<size.height).map { y in
       let text = row(y).map(\.cluster.text).joined()
@@ -182,7 +182,7 @@ extension Canvas {
     return rows.joined(separator: "\n") + "\n"
   }
 
-  /// The rows with colors and attributes for a terminal of a depth (ECMA-48, SGR), each ending with a reset.
+  /// The rows with colors and attributes for a terminal with a color depth (ECMA-48, SGR). Each row ends with a reset.
   package func ansiText(in theme: Theme, at depth: ColorDepth) -> String {
     var text = ""
     for y in 0..<size.height {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import TOMLReading
 
-/// A color file of another program, recognized by its content, as the colors of a base16 scheme.
+/// A kind of color file of another program. The kind is recognized by the file's content. The colors become a base16
+/// scheme.
 package enum ColorFile: String, CaseIterable, Sendable {
   case base16
   case iTerm2
@@ -9,9 +10,9 @@ package enum ColorFile: String, CaseIterable, Sendable {
   case k9s
   case btop
 
-  /// Reads a color file of any kind.
+  /// Reads a color file of any supported kind.
   /// - Parameter file: the file's name in errors; a scheme without a name is named after the file.
-  /// - Throws: for a file of another kind, with the kinds to look for, and for missing colors.
+  /// - Throws: for a file of another kind, with the names of the supported kinds, and for missing colors.
   package static func scheme(_ text: String, file: String) throws(ThemeError) -> (Base16Scheme, ColorFile) {
     guard let kind = kind(of: text) else {
       throw ThemeError(
@@ -52,7 +53,7 @@ package enum ColorFile: String, CaseIterable, Sendable {
 
   // MARK: Readers
 
-  /// The colors of a property list by their keys, as `#rrggbb`.
+  /// The colors of a property list by key, as `#rrggbb`.
   private static func propertyList(_ text: String) -> [String: String] {
     var colors: [String: String] = [:]
     for entry in text.matches(of: /<key>([^<]+ Color)<\/key>\s*<dict>([^\u{1}]*?)<\/dict>/) {
@@ -87,7 +88,7 @@ package enum ColorFile: String, CaseIterable, Sendable {
     return colors
   }
 
-  /// The values of lines such as `theme[main_bg]="#282a36"`, by their names.
+  /// The values of lines such as `theme[main_bg]="#282a36"`, by name.
   private static func btop(_ text: String) -> [String: String] {
     var colors: [String: String] = [:]
     for entry in text.matches(of: /(?m)^\s*theme\[(\w+)\]\s*=\s*["']?([^"'\n]*)/) {
@@ -97,7 +98,7 @@ package enum ColorFile: String, CaseIterable, Sendable {
   }
 }
 
-/// The scalars of a YAML file of nested maps, by their paths, with anchors resolved.
+/// The scalars of a YAML file with nested maps, by path. Anchors are resolved.
 private struct Outline {
   private(set) var values: [String: String] = [:]
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The colors of another program's file in the slots of a base16 scheme.
+/// The colors of another program's file, assigned to the slots of a base16 scheme.
 struct ForeignPalette {
   /// The colors by slot, such as `base0B`.
   private(set) var slots: [String: RGB] = [:]
-  /// The keys in the file by slot, for messages.
+  /// The key of each slot's color in the file, for messages.
   private(set) var origins: [String: String] = [:]
 
-  /// The keys for each slot in the order of preference.
+  /// The keys that can provide the color of each slot, in order of preference.
   private static func keys(_ kind: ColorFile) -> [(slot: String, keys: [String])] {
     switch kind {
     case .base16: []
@@ -67,7 +67,7 @@ struct ForeignPalette {
     fill()
   }
 
-  /// Derives the slots that the file does not have.
+  /// Computes the colors of slots for which the file has no color.
   private mutating func fill() {
     let (paper, ink) = (slots["base00"] ?? RGB(0, 0, 0), slots["base05"] ?? RGB(255, 255, 255))
     func derive(_ slot: String, _ color: @autoclosure () -> RGB) {
@@ -84,7 +84,7 @@ struct ForeignPalette {
     derive("base0E", RGB(0xb0, 0x70, 0xd0))
   }
 
-  /// A color as these programs write it: `#rrggbb`, `0xrrggbb`, a name, a gray `#40`, or `40 42 54`.
+  /// Parses a color in the notations that color files use: `#rrggbb`, `0xrrggbb`, a name, a gray `#40`, or `40 42 54`.
   private static func color(_ text: String) -> RGB? {
     let value = text.lowercased()
     if value.hasPrefix("0x") { return RGB(hex: "#" + value.dropFirst(2)) }
@@ -97,7 +97,7 @@ struct ForeignPalette {
     return names[value].map { RGB(UInt8($0 >> 16), UInt8($0 >> 8 & 0xff), UInt8($0 & 0xff)) }
   }
 
-  /// The names of colors in CSS (www.w3.org/TR/css-color-4, "Named Colors") that skins of k9s use.
+  /// The CSS color names that k9s skins use (www.w3.org/TR/css-color-4, "Named Colors").
   private static let names: [String: Int] = [
     "aliceblue": 0xf0f8ff, "antiquewhite": 0xfaebd7, "aqua": 0x00ffff, "aquamarine": 0x7fffd4, "azure": 0xf0ffff,
     "beige": 0xf5f5dc, "black": 0x000000, "blue": 0x0000ff, "blueviolet": 0x8a2be2, "brown": 0xa52a2a,

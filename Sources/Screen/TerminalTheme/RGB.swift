@@ -13,7 +13,7 @@ package struct RGB: Hashable, Sendable, CustomStringConvertible {
     self.blue = blue
   }
 
-  /// Reads `#rgb` or `#rrggbb`; `nil` for anything else.
+  /// Parses `#rgb` or `#rrggbb`. Returns `nil` for any other text.
   package init?(hex: String) {
     let digits = hex.utf8.dropFirst().map { UInt8(Character(Unicode.Scalar($0)).hexDigitValue ?? 255) }
     guard hex.utf8.first == UInt8(ascii: "#"), !digits.contains(255) else { return nil }
@@ -24,10 +24,10 @@ package struct RGB: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// `#rrggbb`.
+  /// The color as `#rrggbb`.
   package var description: String { "#" + String(0x100_0000 | value, radix: 16).dropFirst() }
 
-  /// `0xRRGGBB`.
+  /// The color as the number `0xRRGGBB`.
   package var value: Int { Int(red) << 16 | Int(green) << 8 | Int(blue) }
 
   /// This color as linear light, each channel from 0 to 1.
@@ -41,7 +41,7 @@ package struct RGB: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension RGB {
-  /// The color of linear light.
+  /// Converts linear light to an sRGB color.
   init(_ light: LinearRGB) {
     func channel(_ value: Double) -> UInt8 {
       let encoded = value <= 0.0031308 ? value * 12.92 : 1.055 * pow(value, 1 / 2.4) - 0.055
@@ -50,7 +50,7 @@ extension RGB {
     self.init(channel(light.red), channel(light.green), channel(light.blue))
   }
 
-  /// A mix with another color in sRGB: 0 is this color, 1 the other.
+  /// A mix with another color in sRGB. A share of 0 results in this color, 1 in the other color.
   func mixed(with other: RGB, _ share: Double) -> RGB {
     func channel(_ one: UInt8, _ two: UInt8) -> UInt8 {
       UInt8((Double(one) + (Double(two) - Double(one)) * share).rounded())
@@ -66,7 +66,7 @@ struct LinearRGB: Hashable, Sendable {
   var blue: Double
 }
 
-/// CIE L*a*b* with the D65 white point: equal distances look about equally different.
+/// A color in CIE L*a*b* with the D65 white point. In this space, equal distances look about equally different.
 struct Lab: Hashable, Sendable {
   var lightness: Double
   var a: Double
@@ -95,7 +95,7 @@ struct Lab: Hashable, Sendable {
 package enum XtermPalette {
   private static let levels: [UInt8] = [0, 95, 135, 175, 215, 255]
 
-  /// The color of an index; `nil` for 0–15, which have no fixed color.
+  /// The color of an index. Returns `nil` for 0–15, which have no fixed color.
   package static func color(_ index: UInt8) -> RGB? {
     switch index {
     case 0..<16: return nil
@@ -125,13 +125,13 @@ package enum XtermPalette {
 }
 
 extension Theme.Variant {
-  /// Chooses the variant that suits a background.
+  /// Chooses the variant, dark or light, that suits a background.
   package init(background: RGB) {
     // Black and white text have the same contrast on a gray of this luminance.
     self = background.linear.luminance > 0.179 ? .light : .dark
   }
 
-  /// Parses the reply to the background query, `11;rgb:1111/1414/1a1a`; `nil` for anything else.
+  /// Parses the reply to the background query, such as `11;rgb:1111/1414/1a1a`. Returns `nil` for any other text.
   package init?(backgroundReport report: String) {
     guard let color = RGB(backgroundReport: report) else { return nil }
     self.init(background: color)

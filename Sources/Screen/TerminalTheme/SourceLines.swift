@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds the line of a key in a TOML file, because the parser has positions only for syntax errors.
+/// Finds the line of a key in a TOML file. The TOML parser reports positions only for syntax errors.
 package struct SourceLines {
   private let lines: [Substring]
 
@@ -8,8 +8,8 @@ package struct SourceLines {
     lines = text.split(omittingEmptySubsequences: false) { $0.isNewline }
   }
 
-  /// The line, counted from 1, that sets a key. A section of `nil` means the keys before any section. Returns `nil` if
-  /// no line obviously sets the key.
+  /// The line that sets a key, counted from 1. If `section` is `nil`, the key is before any section. Returns `nil` if
+  /// no such line is found.
   package func line(of key: String, in section: String?) -> Int? {
     var current: String?
     for (index, line) in lines.enumerated() {

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 package import TerminalCanvas
 
-/// The styles of all roles. Complete by construction: a role that a theme file does not name follows its parent.
+/// The styles of all roles. Always complete: a role that a theme file does not define inherits the style of its parent.
 package struct Theme: Hashable, Sendable {
   package enum Variant: String, Hashable, Sendable { case dark, light }
 
-  /// The name of the file without its extension.
+  /// The name of the theme's file without its extension.
   package var slug: String
   package var name: String
   package var author: String?
   package var variant: Variant
-  /// Whether the theme promises that added, modified and removed are distinguishable for color-blind people.
+  /// Whether the theme states that color-blind people can distinguish added, modified and removed rows.
   package var isColorBlindSafe: Bool
-  /// Whether blank cells show the terminal's background instead of the theme's.
+  /// Whether blank cells show the terminal's background instead of the theme's background.
   package var usesTerminalBackground: Bool
-  /// The lines around panes; `nil` for the lines of the glyph set.
+  /// The border style of panes; `nil` for the borders of the glyph set.
   package var border: BorderStyle?
-  /// The palette's `fg` and `bg`.
+  /// The colors `fg` and `bg` of the palette.
   package var foreground: ThemeColor
   package var background: ThemeColor
-  /// The roles that the theme or its ancestors name.
+  /// The styles of the roles that the theme or the themes it inherits from define.
   package var styles: [Role: RoleStyle]
 
   package init(
@@ -39,12 +39,13 @@ package struct Theme: Hashable, Sendable {
   }
 }
 
-/// The style of one role in a theme. `nil` colors come from the parent's foreground and the theme's background.
+/// The style of one role in a theme. A `nil` foreground is inherited from the parent role, and a `nil` background is
+/// the theme's background.
 package struct RoleStyle: Hashable, Sendable {
   package var foreground: ThemeColor?
   package var background: ThemeColor?
   package var attributes: Attributes = []
-  /// The attributes on a terminal without colors, replacing all others; `nil` for the role's default.
+  /// The attributes on a terminal without colors. They replace all other attributes; `nil` for the role's default.
   package var monochrome: Attributes?
 }
 
@@ -55,7 +56,7 @@ package struct ResolvedStyle: Hashable, Sendable {
   package var attributes: Attributes
 }
 
-/// The reason why a theme is unusable; prints as `file:line: reason`.
+/// The reason why a theme is unusable. Printed as `file:line: reason`.
 package struct ThemeError: Error, Hashable, Sendable, CustomStringConvertible {
   package var file: String
   /// The line, counted from 1; `nil` if the error concerns the whole file.
@@ -65,7 +66,7 @@ package struct ThemeError: Error, Hashable, Sendable, CustomStringConvertible {
   package var description: String { line.map { "\(file):\($0): \(reason)" } ?? "\(file): \(reason)" }
 }
 
-/// An entry of a theme file that was ignored; prints as `file:line: warning: reason`.
+/// An entry of a theme file that was ignored. Printed as `file:line: warning: reason`.
 package struct ThemeWarning: Hashable, Sendable, CustomStringConvertible {
   package var file: String
   package var line: Int?
@@ -75,7 +76,7 @@ package struct ThemeWarning: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Theme {
-  /// The colors and attributes of a role, including the inherited ones.
+  /// The colors and attributes of a role, including inherited ones.
   package func style(of role: Role) -> RoleStyle {
     if var style = styles[role] {
       style.foreground = style.foreground ?? role.parent.flatMap { self.style(of: $0).foreground } ?? foreground
@@ -89,9 +90,10 @@ extension Theme {
     return style
   }
 
-  /// The style of a role at a depth.
+  /// The style of a role for a color depth.
   ///
-  /// With 8 or 16 colors, the role's ANSI style applies, unless the theme has an ANSI name for each of its colors.
+  /// With 8 or 16 colors, the role's standard ANSI style applies, unless the theme has an ANSI name for each of the
+  /// role's colors.
   package func resolved(_ role: Role, at depth: ColorDepth) -> ResolvedStyle {
     let style = style(of: role)
     switch depth {
@@ -132,8 +134,8 @@ extension Theme {
     }
   }
 
-  /// The style in ANSI names; `nil` unless the theme names the role, and each color that differs from the default
-  /// colors has an ANSI name.
+  /// The style with ANSI color names. Returns `nil` unless the theme defines the role, and each color apart from the
+  /// default colors has an ANSI name.
   private func named(_ style: RoleStyle, hasOwn: Bool) -> ResolvedStyle? {
     guard hasOwn else { return nil }
     func name(_ color: ThemeColor?, plain: ThemeColor) -> ScreenColor? {
@@ -150,26 +152,26 @@ extension Theme {
   }
 }
 
-/// A palette entry of a theme.
+/// A color of a theme.
 package enum ThemeColor: Hashable, Sendable {
   /// The terminal's default foreground or background.
   case terminal
-  /// One of the eight named colors, as the user has set it.
+  /// One of the eight named colors, with the value that the user has set in the terminal.
   case ansi(AnsiColor)
-  /// A fixed color, with substitutes for terminals with fewer colors; `nil` for the nearest one.
+  /// A fixed color, and its substitutes on terminals with fewer colors; `nil` for the nearest color.
   case rgb(RGB, c256: UInt8?, c16: AnsiColor?)
 
-  /// The color as shown at a depth; `nil` if only the terminal knows it.
+  /// The color that is shown with a color depth; `nil` if only the terminal knows its value.
   package func rgb(at depth: ColorDepth) -> RGB? {
     guard case .rgb(let color, let c256, _) = self else { return nil }
     return depth == .trueColor ? color : XtermPalette.color(c256 ?? XtermPalette.nearest(to: color))
   }
 }
 
-/// A color for a terminal of some depth.
+/// A color as it is sent to a terminal.
 package enum ScreenColor: Hashable, Sendable {
   case terminal
-  /// A number of the terminal's palette.
+  /// A number in the terminal's palette.
   case index(UInt8)
   case rgb(RGB)
 }

@@ -5,19 +5,19 @@ import Foundation
 import Spelling
 package import TerminalCanvas
 
-/// The available themes: the user's, then the built-in ones. A user's file can have the name of a built-in theme and
-/// inherit from it.
+/// The available themes: the user's themes, then the built-in themes. A user's file can have the name of a built-in
+/// theme and inherit from that theme.
 package struct ThemeCatalog: Sendable {
   private let directories: [String]
 
   /// The maximum size of a theme file in bytes.
   private static let maximumSize = 256 * 1024
 
-  /// - Parameter directories: folders of `.toml` files. Earlier folders take precedence. Missing folders count as
+  /// - Parameter directories: folders with `.toml` files. Earlier folders take precedence. Missing folders count as
   ///   empty.
   package init(directories: [String] = []) { self.directories = directories }
 
-  /// The folders of the XDG base directory specification, in order.
+  /// The theme folders according to the XDG base directory specification, in order of precedence.
   package static func userDirectories(environment: [String: String]) -> [String] {
     func path(_ variable: String) -> String? { environment[variable].flatMap { $0.hasPrefix("/") ? $0 : nil } }
     let home = path("HOME")
@@ -29,13 +29,14 @@ package struct ThemeCatalog: Sendable {
     return roots.map { $0 + "/hearth/themes" }
   }
 
-  /// Whether a path can be read without blocking. Opening a pipe waits for its writer.
+  /// Whether a path is a regular file. Opening a named pipe would block until it has a writer.
   private static func isFile(_ path: String) -> Bool {
     var status = stat()
     return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
   }
 
-  /// The names of all themes: the built-in ones in picker order, then the user's in alphabetical order.
+  /// The names of all themes: the built-in themes in the order of the picker, then the user's themes in alphabetical
+  /// order.
   package var slugs: [String] {
     let builtin = BuiltinThemes.sources.map(\.slug)
     let files = directories.flatMap { directory in
@@ -47,9 +48,9 @@ package struct ThemeCatalog: Sendable {
     return builtin + own.sorted()
   }
 
-  /// The theme with a name, with warnings about ignored entries.
+  /// The theme with a name, and warnings about ignored entries.
   ///
-  /// - Throws: the first error of the file or of an inherited one. For an unknown theme, the error suggests the nearest
+  /// - Throws: the first error in the file or in an inherited file. For an unknown name, the error suggests a similar
   ///   name.
   package func theme(named slug: String) throws(ThemeError) -> (theme: Theme, warnings: [ThemeWarning]) {
     guard let layer = layers(of: slug).first else { throw missing(slug, file: slug, line: nil) }
@@ -57,7 +58,7 @@ package struct ThemeCatalog: Sendable {
     return (try source.theme(), source.warnings)
   }
 
-  /// The name of a theme in the picker, or its slug if the theme cannot be read.
+  /// The name of a theme in the picker. If the theme cannot be read, its file name.
   package func name(of slug: String) -> String {
     if let layer = layers(of: slug).first, layer.path == nil,
       let builtin = BuiltinThemes.sources.first(where: { $0.slug == slug })
@@ -67,7 +68,8 @@ package struct ThemeCatalog: Sendable {
     return (try? theme(named: slug).theme.name) ?? slug
   }
 
-  /// Whether a theme is for a light background; `nil` if it cannot be read. Does not read all of a built-in theme.
+  /// Whether a theme is designed for a light background; `nil` if the theme cannot be read. A built-in theme is read
+  /// only in part.
   package func isLight(_ slug: String) -> Bool? {
     if let layer = layers(of: slug).first, layer.path == nil,
       let builtin = BuiltinThemes.sources.first(where: { $0.slug == slug })
@@ -77,13 +79,13 @@ package struct ThemeCatalog: Sendable {
     return (try? theme(named: slug)).map { $0.theme.variant == .light }
   }
 
-  /// The border style of a theme. Built-in themes have none, so they are not read.
+  /// The border style of a theme. Built-in themes define none, so they are not read.
   package func border(of slug: String) -> BorderStyle? {
     guard layers(of: slug).first?.path != nil else { return nil }
     return (try? theme(named: slug))?.theme.border
   }
 
-  /// Whether a file or a built-in theme has the name, readable or not.
+  /// Whether a user's file or a built-in theme has the name. The file may be unreadable.
   package func has(_ slug: String) -> Bool { !layers(of: slug).isEmpty }
 
   /// Checks a theme file at any path.
@@ -111,7 +113,7 @@ package struct ThemeCatalog: Sendable {
     }
   }
 
-  /// One source of a theme with a name.
+  /// A source of a theme: a user's file or a built-in theme.
   private struct Layer: Hashable {
     var slug: String
     /// The path of the file; `nil` for a built-in theme.
@@ -125,7 +127,7 @@ package struct ThemeCatalog: Sendable {
     return files.map { Layer(slug: slug, path: $0) } + builtin
   }
 
-  /// A file merged onto all files that it inherits from.
+  /// Reads a theme and merges it with all themes that it inherits from.
   private func source(_ layer: Layer) throws(ThemeError) -> ThemeSource {
     var visited: [Layer] = [layer]
     var source = try read(layer)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package import TerminalCanvas
 
-/// Checks the readability of a theme: contrast per role, 4.5 for every text. For themes that promise it, also checks
-/// that color-blind people can distinguish the colors. Checks true color and the reduction to 256 colors, which can
-/// break both.
+/// Checks the readability of a theme: the contrast of each role, at least 4.5 for text. If a theme states that it is
+/// suitable for color-blind people, also checks that they can distinguish its colors. Checks the colors with true color
+/// and with 256 colors.
 package enum ThemeLint {
   package struct Finding: Hashable, Sendable, CustomStringConvertible {
     package var depth: ColorDepth
-    /// The role with the problem, or the second of two roles that look too similar.
+    /// The role with the problem. If two roles look too similar, this is the second of them.
     package var role: Role
     package var subject: String
     package var value: Double
@@ -20,7 +20,7 @@ package enum ThemeLint {
     }
   }
 
-  /// The problems of a theme; empty for a good one. Colors that only the terminal knows are not checked.
+  /// The problems of a theme; empty if there are none. Colors whose value only the terminal knows are not checked.
   package static func findings(_ theme: Theme) -> [Finding] {
     [ColorDepth.trueColor, .c256].flatMap { depth in
       Role.allCases.compactMap { contrast(of: $0, in: theme, at: depth) }
@@ -28,7 +28,8 @@ package enum ThemeLint {
     }
   }
 
-  /// The smallest difference between two of `roles` over all kinds of color vision; `nil` without fixed colors.
+  /// The smallest difference between two of the roles, over all kinds of color vision; `nil` if the roles have no fixed
+  /// colors.
   static func smallestDifference(among roles: [Role], in theme: Theme, at depth: ColorDepth) -> Double? {
     let colors = roles.compactMap { theme.style(of: $0).foreground?.rgb(at: depth) }
     guard colors.count == roles.count else { return nil }
@@ -37,11 +38,12 @@ package enum ThemeLint {
     }.min()
   }
 
-  /// The minimum contrast of text, and of signs that only repeat the text (WCAG 2 AA).
+  /// The minimum contrast of text. Signs that only repeat the text have a lower minimum (WCAG 2 AA).
   package static let leastOfText = 4.5
   private static let leastOfSigns = 3.0
 
-  /// The minimum contrast of a role; `nil` for separator lines. Recurring values and listener names count as text.
+  /// The minimum contrast of a role; `nil` for separator lines. Colors of recurring values and of listener names count
+  /// as text.
   private static func minimumContrast(_ role: Role) -> Double? {
     switch role {
     case .border, .scrollTrack: nil
@@ -60,7 +62,7 @@ package enum ThemeLint {
       ? Finding(depth: depth, role: role, subject: "contrast of \(role.rawValue)", value: value, minimum: minimum) : nil
   }
 
-  /// Checks roles with opposite meanings. They must differ by at least 25 in every kind of color vision.
+  /// Checks roles with opposite meanings. Their difference must be at least 25 for every kind of color vision.
   private static func confusions(in theme: Theme, at depth: ColorDepth) -> [Finding] {
     let groups: [[Role]] = [
       [.changeAdded, .changeModified, .changeRemoved], [.stateOnline, .stateConnecting, .stateFault],
@@ -96,23 +98,23 @@ extension LinearRGB {
 
 /// The result of checking one theme file.
 package struct ThemeReport: Hashable, Sendable {
-  /// The place of a role's definition.
+  /// The position of a role's definition.
   package struct Place: Hashable, Sendable {
     package var file: String
     package var line: Int?
   }
 
   package var file: String
-  /// The theme; `nil` if there are errors.
+  /// The theme; `nil` if the file has errors.
   package var theme: Theme?
   /// All errors, which make the file unusable.
   package var errors: [ThemeError]
   /// Entries that were ignored.
   package var warnings: [ThemeWarning]
-  /// The place of each role's definition, in the file or an inherited one.
+  /// The position of each role's definition, in the file or in an inherited file.
   var places: [Role: Place]
 
-  /// The unreadable or indistinguishable roles, each with the place that sets its color.
+  /// The roles that are unreadable or indistinguishable, each with the position that sets its color.
   package var lint: [ThemeWarning] {
     guard let theme else { return [] }
     return ThemeLint.findings(theme).map { finding in
@@ -122,7 +124,7 @@ package struct ThemeReport: Hashable, Sendable {
     }
   }
 
-  /// Whether the theme is usable and readable. Ignored entries do not count.
+  /// Whether the theme is usable and readable. Ignored entries do not matter.
   package var isGood: Bool { errors.isEmpty && lint.isEmpty }
 
   private func place(of role: Role) -> Place? {
@@ -130,7 +132,7 @@ package struct ThemeReport: Hashable, Sendable {
   }
 }
 
-/// A kind of color vision: with all three kinds of cones, or without one of them.
+/// A kind of color vision: with all three kinds of cone cells, or without one kind.
 ///
 /// The matrices are from Machado, Oliveira and Fernandes (2009) for full severity, applied to linear light.
 enum ColorVision: String, CaseIterable, Hashable, Sendable {
@@ -145,7 +147,7 @@ enum ColorVision: String, CaseIterable, Hashable, Sendable {
     return LinearRGB(red: channel(rows[0]), green: channel(rows[1]), blue: channel(rows[2]))
   }
 
-  /// The CIE76 difference of two colors with this vision.
+  /// The CIE76 difference of two colors as perceived with this vision.
   func difference(_ one: RGB, _ two: RGB) -> Double {
     Lab(perceived(one)).difference(to: Lab(perceived(two)))
   }
@@ -163,26 +165,27 @@ enum ColorVision: String, CaseIterable, Hashable, Sendable {
   }
 }
 
-/// A theme's significant colors as people without one kind of cones see them, and the smallest difference between them.
+/// The important colors of a theme as a person with a kind of color vision perceives them, and the smallest difference
+/// between them.
 package struct VisionPreview: Hashable, Sendable {
   package struct Swatch: Hashable, Sendable {
-    /// The word for the role: `added`.
+    /// The name of the role's meaning: `added`.
     package var word: String
     package var role: Role
-    /// The color as perceived.
+    /// The color as it is perceived with this kind of color vision.
     package var color: RGB
   }
 
-  /// Two roles of one group and their CIE76 difference: 25 is obvious at a glance.
+  /// Two roles of one group and their CIE76 difference. A difference of 25 is obvious at a glance.
   package struct Pair: Hashable, Sendable {
     package var one: String
     package var other: String
     package var difference: Double
   }
 
-  /// `normal`, `protanopia`, `deuteranopia` or `tritanopia`.
+  /// The kind of color vision: `normal`, `protanopia`, `deuteranopia` or `tritanopia`.
   package let vision: String
-  /// The background as perceived.
+  /// The background as it is perceived with this kind of color vision.
   package let paper: RGB
   package let swatches: [Swatch]
   package let nearest: Pair
@@ -193,7 +196,7 @@ package struct VisionPreview: Hashable, Sendable {
     [("online", .stateOnline), ("connecting", .stateConnecting), ("fault", .stateFault)],
   ]
 
-  /// - Returns: none for a theme whose colors only the terminal knows.
+  /// - Returns: an empty array for a theme whose colors only the terminal knows.
   package static func all(of theme: Theme, at depth: ColorDepth) -> [VisionPreview] {
     guard let paper = theme.style(of: .text).background?.rgb(at: depth) else { return [] }
     return ColorVision.allCases.compactMap { vision in

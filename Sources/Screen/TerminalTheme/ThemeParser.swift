@@ -3,8 +3,8 @@ import Spelling
 import TOMLReading
 import TerminalCanvas
 
-/// Parses one theme file completely. An invalid color, type or syntax is an error. An unknown entry is a warning, so
-/// that a theme for a newer Hearth still works.
+/// Parses a theme file and collects all its errors. An invalid color, type or syntax is an error. An unknown entry is
+/// only a warning, so that a theme for a newer version of Hearth still works.
 struct ThemeParser {
   private let file: String
   private let lines: SourceLines
@@ -15,7 +15,7 @@ struct ThemeParser {
   /// - Parameters:
   ///   - file: the file's name in errors.
   ///   - slug: the theme's name.
-  /// - Throws: for invalid TOML. All other errors are in the source.
+  /// - Throws: for invalid TOML. All other errors are in the returned source.
   static func parse(_ text: String, file: String, slug: String) throws(ThemeError) -> ThemeSource {
     let table: TOMLTable
     do throws(TOMLError) { table = try TOMLTable(parsing: text) } catch {
@@ -92,7 +92,7 @@ struct ThemeParser {
     }
   }
 
-  /// `{ hex = "#64ecd5", c256 = 122, c16 = "cyan" }`.
+  /// A color that is given as a table: `{ hex = "#64ecd5", c256 = 122, c16 = "cyan" }`.
   private mutating func color(_ entry: TOMLTable, _ name: String) -> ThemeColor? {
     if let extra = entry.keys.sorted().first(where: { !["hex", "c256", "c16"].contains($0) }) {
       refuse(name, in: "palette", "\(name): unknown key \(extra)")
@@ -194,9 +194,10 @@ struct ThemeParser {
   ]
 }
 
-/// A parsed theme file before palette names are resolved, so that a derived theme can change only the palette.
+/// A parsed theme file in which palette names are not yet resolved, so that an inheriting theme can change only the
+/// palette.
 struct ThemeSource {
-  /// A role's entry: names of the palette, `#rrggbb` values, or `default`.
+  /// The entry of a role. It contains names of the palette, `#rrggbb` values, or `default`.
   struct Entry {
     var foreground: String?
     var background: String?
@@ -221,7 +222,8 @@ struct ThemeSource {
   var errors: [ThemeError] = []
   var warnings: [ThemeWarning] = []
 
-  /// This file on top of the inherited file. Promises such as `cvd` are not inherited.
+  /// This file merged with the inherited file. Statements such as `cvd` (suitable for color-blind people) are not
+  /// inherited.
   func merged(onto parent: ThemeSource) -> ThemeSource {
     var merged = self
     merged.variant = variant ?? parent.variant
@@ -241,8 +243,8 @@ struct ThemeSource {
     return theme
   }
 
-  /// Resolves every color name. An unknown name is an error after the errors of the files, and the role follows its
-  /// parent.
+  /// Resolves every color name. For an unknown name, adds an error after the errors of the files, and the role inherits
+  /// from its parent.
   func resolved() -> (theme: Theme, errors: [ThemeError]) {
     var errors = self.errors
     if errors.isEmpty, palette["fg"] == nil || palette["bg"] == nil {

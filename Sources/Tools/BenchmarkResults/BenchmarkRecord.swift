@@ -2,19 +2,19 @@
 package import Foundation
 import Spelling
 
-/// The history of all figures, in a file next to the code.
+/// The history of all benchmark figures, stored in a file of the repository.
 package struct BenchmarkRecord: Codable, Sendable {
   package struct Entry: Codable, Hashable, Sendable {
     /// The day in UTC, such as 2026-01-31.
     package var date: String
     package var commit: String
-    /// The number and the kind of processors.
+    /// The number and the model of the processors.
     package var machine: String
     package var value: Double
     package var unit: String
     package var floor: Double?
     package var ratio: Double?
-    /// The ratio to the floor in the best repetitions.
+    /// The ratio to the SQLite floor (the same work done with only SQLite), from the fastest repetitions.
     package var best: Double?
     package var p50: Double?
     package var p99: Double?
@@ -28,7 +28,7 @@ package struct BenchmarkRecord: Codable, Sendable {
     package let description: String
   }
 
-  /// The path of the record in a clone.
+  /// The path of the record in the repository.
   package static let path = "Sources/Tools/Benchmarks/RECORD.json"
 
   /// The entries of each figure, newest last.
@@ -47,7 +47,7 @@ package struct BenchmarkRecord: Codable, Sendable {
 
   package static func name(_ line: ReportLine) -> String { "\(line.name), \(line.n)" }
 
-  /// Adds a figure. Replaces the entry of the same commit and machine.
+  /// Adds a figure. Replaces an entry of the same commit and the same kind of machine.
   package mutating func add(_ line: ReportLine, commit: String, on date: Date, machine: String = Self.machine) {
     var format = Date.ISO8601FormatStyle()
     format.timeZone = .gmt
@@ -59,7 +59,7 @@ package struct BenchmarkRecord: Codable, Sendable {
     figures[Self.name(line), default: []].append(entry)
   }
 
-  /// The newest entry of a figure for this kind of machine. If there is none, this is the newest entry for any machine.
+  /// The newest entry of a figure for this kind of machine. If there is none, the newest entry for any machine.
   func newest(_ name: String, of machine: String = Self.machine) -> Entry? {
     let entries = figures[name] ?? []
     return entries.last { $0.machine == machine } ?? entries.last
@@ -71,10 +71,10 @@ package struct BenchmarkRecord: Codable, Sendable {
       .map { ($0.key, $0.value) }.sorted { $0.0 < $1.0 }
   }
 
-  /// The case of a figure: the part of its name before the variant and the document count.
+  /// The benchmark case of a figure. Its name is the part before the variant and the document count.
   fileprivate static func benchmark(_ figure: String) -> String { String(figure.prefix { $0 != " " && $0 != "," }) }
 
-  /// Writes the record with one line per entry, for readable diffs.
+  /// Writes the record with one line per entry, so that diffs are readable.
   package func write(to path: String) throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -89,7 +89,7 @@ package struct BenchmarkRecord: Codable, Sendable {
     }
   }
 
-  /// The kind of this machine, for entries. Ratios differ between kinds of machines.
+  /// The kind of this machine, as stored in entries. Ratios differ between kinds of machines.
   package static let machine: String = {
     // The kind is unknown on systems without /proc.
     let text = (try? String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8)) ?? ""
@@ -100,7 +100,7 @@ package struct BenchmarkRecord: Codable, Sendable {
 }
 
 extension BenchmarkRecord {
-  /// The history of a case as lines of text.
+  /// The history of a benchmark case as lines of text.
   package func history(of benchmark: String) throws(Failure) -> String {
     let found = figures(of: benchmark)
     guard !found.isEmpty else {
@@ -126,9 +126,9 @@ extension BenchmarkRecord {
 
 /// The comparison of a figure with the newest entry in the record.
 package struct RecordComparison {
-  /// The factor by which a ratio to the floor may exceed the record.
+  /// A ratio to the floor may be larger than the recorded ratio by this factor.
   package static let ratioMargin = 1.25
-  /// The factor for an entry from another kind of machine. Caches and kernels differ between machines.
+  /// The factor if the recorded entry is from another kind of machine. Caches and kernels differ between machines.
   package static let otherMachineMargin = 2.0
   package static let allocationMargin = 1.1
 
@@ -139,7 +139,7 @@ package struct RecordComparison {
   package private(set) var ratioHasGrown = false
   package private(set) var allocationsHaveGrown = false
 
-  /// - Returns: `nil` for a figure with neither a floor nor an allocation count.
+  /// - Returns: `nil` for a figure that has neither a floor nor an allocation count.
   package init?(_ line: ReportLine, with record: BenchmarkRecord, on machine: String = BenchmarkRecord.machine) {
     if line.best == nil, line.allocations == nil { return nil }
     text = BenchmarkRecord.name(line)

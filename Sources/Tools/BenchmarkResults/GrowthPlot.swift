@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import Foundation
 
-/// Growth curves as an image. There is a panel with logarithmic axes for each dimension and unit. Names are next to the
-/// ends of the curves, and a gray line shows the growth of n log n.
+/// An image with growth curves. For each dimension and unit there is a panel with logarithmic axes. The name of each
+/// curve is next to its end. A gray line shows how n log n grows.
 package struct GrowthPlot {
   private static let width = 1200.0
   private static let leastHeight = 900.0
@@ -76,7 +76,7 @@ struct GrowthPanel {
   private static let margin = (top: 30.0, bottom: 34.0, left: 48.0)
   private static let lineHeight = 12.0
   private static let labelWidth = 285.0
-  /// The maximum length of a name next to the end of a curve.
+  /// The maximum length in characters of a curve's name.
   private static let labelLength = 41
   private static let colours = [
     "#0072b2", "#c04a00", "#00795a", "#a6447f", "#7a5c00", "#5b3a9e", "#b2182b", "#2f6d3a", "#3f5a6b",
@@ -87,12 +87,12 @@ struct GrowthPanel {
 
   init(_ curves: [GrowthCurve]) { self.curves = curves }
 
-  /// The minimum height that has room for a separate line for each name.
+  /// The minimum height at which each name has its own line.
   var leastHeight: Double {
     max(230, Self.margin.top + Self.margin.bottom + Double(curves.count) * Self.lineHeight)
   }
 
-  /// The two axes. They map numbers and values to positions.
+  /// The two axes of a panel. They convert numbers and values to positions in the image.
   private struct Axes {
     let plot: Area
     let numbers: ClosedRange<Double>
@@ -168,7 +168,7 @@ struct GrowthPanel {
     return svg
   }
 
-  /// The powers of ten, and 2 and 5 times each power of ten. Unlabeled ticks are only a visual aid.
+  /// The ticks of an axis: the powers of ten, and 2 and 5 times each power. Some ticks have no label.
   private static func ticks(_ range: ClosedRange<Double>) -> [(value: Double, isLabelled: Bool)] {
     let decades = Int(log10(range.lowerBound).rounded(.down))...Int(log10(range.upperBound).rounded(.up))
     let isWide = log10(range.upperBound / range.lowerBound) > 2
@@ -177,13 +177,13 @@ struct GrowthPanel {
     }.filter { range.contains($0.0) }
   }
 
-  /// A number in axis notation, such as 1k for a thousand.
+  /// A number as the label of an axis, such as 1k for a thousand.
   private static func text(_ number: Double) -> String {
     if number >= 1e6 { return String(format: "%gM", number / 1e6) }
     return number >= 1e3 ? String(format: "%gk", number / 1e3) : String(format: "%g", number)
   }
 
-  /// A line with the growth of n log n, starting in the middle of the curves' first values.
+  /// A line that grows as n log n. It starts in the middle of the first values of the curves.
   private func guide(_ axes: Axes) -> String {
     let start = curves.map { log10($0.points[0].value) }.median
     let lowest = axes.numbers.lowerBound
@@ -225,7 +225,7 @@ struct GrowthPanel {
     }.joined()
   }
 
-  /// The names next to the ends of the curves, in the order of the ends. A line connects each name to its curve.
+  /// The names next to the ends of the curves, in the order of the ends. A line connects each name with its curve.
   private func names(_ axes: Axes, in area: Area) -> String {
     let ends = curves.enumerated().compactMap { index, curve in
       curve.points.last.map { (index: index, x: axes.x($0.number), y: axes.y($0.value), curve: curve) }
@@ -270,25 +270,25 @@ package struct GrowthCurve {
     case megabytes = "MB"
   }
 
-  /// The growth beyond n log n that counts as noise.
+  /// A figure may grow by this factor more than n log n, which counts as noise.
   static let margin = 1.25
 
   package var name: String
-  /// The name of the counted things, such as "documents".
+  /// The things that are counted, such as "documents".
   package var dimension: String
   package var scale: Scale
   package var points: [Point]
 
-  /// A figure's growth from one number to the next.
+  /// The growth of a figure from one number to the next larger number.
   package struct Step {
     package var from: Point
     package var to: Point
-    /// The growth factors of the figure, and of n log n.
+    /// The factors by which the figure and n log n grow.
     package var factor: Double
     package var allowed: Double
   }
 
-  /// The steps that grow faster than n log n, beyond noise.
+  /// The steps in which the figure grows faster than n log n, apart from noise.
   package var fastSteps: [Step] {
     zip(points, points.dropFirst()).compactMap { from, to in
       guard from.value > 0, from.number > 0 else { return nil }
@@ -298,12 +298,12 @@ package struct GrowthCurve {
     }
   }
 
-  /// n log n, but at least n.
+  /// The value of n log n, but at least n.
   static func order(_ number: Double) -> Double { number * max(1, log2(number)) }
 }
 
 extension GrowthCurve {
-  /// The curves of all figures that were measured for at least two numbers, in the order of the lines.
+  /// The curves of all figures that were measured for at least two numbers. They are in the order of the report lines.
   package static func all(_ lines: [ReportLine]) -> [GrowthCurve] {
     var (curves, order): ([String: GrowthCurve], [String]) = ([:], [])
     func add(_ line: ReportLine, _ name: String, over dimension: String, at number: Int, _ isWall: Bool) {

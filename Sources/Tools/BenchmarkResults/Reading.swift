@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The measured values of one case in one variant.
+/// The values measured for one variant of a benchmark case.
 package struct Reading {
-  /// The name of the variant; `nil` if the case has only one.
+  /// The name of the variant; `nil` if the case has only one variant.
   package var variant: String?
   package var unit: FigureUnit
-  /// The goal at 100 000 documents on a quiet machine.
+  /// The maximum value that is acceptable with 100 000 documents on a quiet machine.
   package var goal: Double?
   package var samples: [Sample]
-  /// The same work done with only SQLite, in the same run.
+  /// The samples of the same work done with only SQLite, measured in the same run.
   package var floor: [Sample]
-  /// The number that distinguishes this reading from others of its family; `nil` if it is the document count.
+  /// The number that differs between readings of the same family; `nil` if this is the document count.
   package var dimension: Dimension?
   /// The durations of single operations in seconds.
   package var latencies: [Double] = []
-  /// The growth of memory from the start to the peak, in MB. For a separate process, this is the total peak.
+  /// The growth of memory from the start to the peak, in MB. For a separate process, this is its peak memory.
   package var peak: Double?
 
   package init(variant: String? = nil, unit: FigureUnit, goal: Double? = nil, samples: [Sample], floor: [Sample] = []) {
@@ -24,18 +24,18 @@ package struct Reading {
   package func wall(_ samples: [Sample]) -> Double { samples.map { unit.value($0.wall, $0.count) }.median }
   package func cpu(_ samples: [Sample]) -> Double { samples.map { unit.value($0.cpu, $0.count) }.median }
 
-  /// The processor time of one operation in the best repetition, in seconds; 0 if the figure is not a time.
+  /// The processor time of one operation in the fastest repetition, in seconds; 0 if the figure is not a time.
   package func best(_ samples: [Sample]) -> Double {
     unit == .megabytes ? 0 : samples.map { $0.cpu / $0.count }.min() ?? 0
   }
 }
 
-/// A varied number of a case, other than the document count.
+/// A number that varies between readings, other than the document count.
 package struct Dimension: Hashable, Sendable {
-  /// The counted things.
+  /// The things that are counted.
   package let name: String
   package let number: Int
-  /// The variant that readings with different numbers have in common; `nil` for none.
+  /// The name that readings with different numbers have in common; `nil` for none.
   package let family: String?
 
   package static func pendingWrites(_ number: Int, _ family: String? = nil) -> Dimension {
@@ -48,7 +48,7 @@ package struct Dimension: Hashable, Sendable {
 }
 
 extension Reading {
-  /// The same reading with more repetitions.
+  /// A reading that contains the repetitions of this reading and of another.
   package func joined(with other: Reading) -> Reading {
     var joined = self
     joined.samples += other.samples
@@ -58,12 +58,12 @@ extension Reading {
   }
 }
 
-/// One repetition: its wall time, and the processor time of this process's threads. On a busy machine, only the
-/// processor time and the allocation count are meaningful. The allocation count is the same on every machine.
+/// A repetition, with its wall time, processor time and allocation count. On a busy machine, the wall time is not
+/// meaningful. The allocation count is the same on every machine.
 package struct Sample {
-  /// The duration in seconds.
+  /// The wall time in seconds.
   package var wall: Double
-  /// The processor time in seconds.
+  /// The processor time of all threads of this process in seconds.
   package var cpu: Double
   /// The number of operations or documents in that time.
   package var count = 1.0
@@ -87,7 +87,7 @@ package enum FigureUnit: String, Sendable {
   case documentsPerSecond = "docs/s"
   case megabytes = "MB"
 
-  /// - Parameter seconds: the time of all `count` operations together.
+  /// - Parameter seconds: the total time of all `count` operations.
   package func value(_ seconds: Double, _ count: Double) -> Double {
     switch self {
     case .milliseconds: seconds * 1e3 / count
@@ -101,10 +101,10 @@ package enum FigureUnit: String, Sendable {
 }
 
 extension Array where Element == Double {
-  /// The middle value. For an even count, this is the lower of the two middle values. It is 0 without values.
+  /// The median. For an even count, this is the smaller of the two middle values. It is 0 if there are no values.
   package var median: Double { percentile(50) }
 
-  /// The smallest value that at least `percent` percent of the values do not exceed; 0 for no values.
+  /// The smallest value such that at least `percent` percent of the values are not larger; 0 if there are no values.
   package func percentile(_ percent: Double) -> Double {
     if isEmpty { return 0 }
     let rank = Int((Double(count) * percent / 100).rounded(.up))

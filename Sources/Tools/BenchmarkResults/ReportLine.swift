@@ -4,10 +4,10 @@ import Foundation
 /// A reading as a line of the report.
 ///
 /// `value` is the wall time if the machine's load was below 1.5, otherwise the processor time. Both times are also
-/// included separately. The ratio to the floor uses processor times; it is above 1 if SQLite without Hearth is faster.
-/// `best` is the ratio of the fastest repetitions, which a busy machine affects least.
+/// included separately. The ratio to the floor is computed from processor times. It is above 1 if the same work with
+/// only SQLite is faster. `best` is the ratio of the fastest repetitions, because other load affects them least.
 package struct ReportLine: Encodable {
-  /// The load at which wall times become unreliable.
+  /// The machine's load from which wall times are unreliable.
   private static let quietLoad = 1.5
 
   package var `case`: String
@@ -22,22 +22,22 @@ package struct ReportLine: Encodable {
   package var ratio: Double?
   package var best: Double?
   package var goal: Double?
-  /// The 50th and 99th percentiles of single operations, in `us`.
+  /// The 50th percentile of the durations of single operations, in `us`. `p99` is the 99th percentile.
   package var p50: Double?
   package var p99: Double?
   /// The growth of memory from the start to the peak, in MB.
   package var peak: Double?
-  /// The number of allocations for one operation or document.
+  /// The number of allocations per operation or document.
   package var allocations: Double?
   package var load: Double
-  /// The number on the axis of a growth curve; `nil` if it is the document count. Not printed.
+  /// The number for the axis of a growth curve; `nil` if this is the document count. It is not printed.
   package var dimension: Dimension?
 
   private enum CodingKeys: String, CodingKey {
     case `case`, variant, n, value, unit, clock, wall, cpu, floor, ratio, best, goal, p50, p99, peak, allocations, load
   }
 
-  /// - Parameter load: the average number of runnable processes.
+  /// - Parameter load: the average number of runnable processes on the machine.
   package init(_ name: String, documents: Int, _ reading: Reading, load: Double) {
     let (wall, cpu) = (reading.wall(reading.samples), reading.cpu(reading.samples))
     let isQuiet = load < Self.quietLoad

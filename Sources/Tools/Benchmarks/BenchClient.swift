@@ -7,7 +7,7 @@ import FirestoreQuery
 import FirestoreSync
 import SeededRandom
 
-/// A sync core with its store, and the effects of its transitions. The benchmark takes the part of the backend.
+/// A sync core with its store. It performs the effects of its transitions. The benchmark acts as the backend.
 struct BenchClient: ~Copyable {
   private static let database = DatabaseID(project: "bench")
 
@@ -18,7 +18,7 @@ struct BenchClient: ~Copyable {
 
   /// - Parameters:
   ///   - path: the path of the cache; `nil` for a cache in memory.
-  ///   - isOnline: whether listens and writes are sent on the streams. If not, only the cache responds.
+  ///   - isOnline: whether listen and write requests are sent on the streams. If not, only the cache answers.
   init(_ path: String?, isOnline: Bool = false) throws {
     try self.init(LocalStore(Workbench.configuration(path)), isOnline: isOnline)
   }
@@ -38,7 +38,7 @@ struct BenchClient: ~Copyable {
     effects.removeAll(keepingCapacity: true)
   }
 
-  /// - Returns: the listener, and the document count of the first snapshot; `nil` if there was no snapshot.
+  /// - Returns: the listener, and the document count of its first snapshot; `nil` if there was no snapshot.
   mutating func listen(_ query: Query, includeMetadata: Bool = true) -> (listener: ListenerID, shown: Int?) {
     listenerCount += 1
     let id = ListenerID(listenerCount)
@@ -73,7 +73,7 @@ struct BenchClient: ~Copyable {
 
   // MARK: The backend's part
 
-  /// Opens the watch stream for the last listen and confirms its target.
+  /// Opens the watch stream, and confirms the target of the last listener.
   mutating func openWatchStream() -> (epoch: StreamEpoch, target: TargetID)? {
     let epoch = core.watchStream.epoch
     core.watchStreamOpened(in: epoch)
@@ -94,7 +94,7 @@ struct BenchClient: ~Copyable {
     core.takeWrite(in: epoch, at: Timestamp(seconds: clock))?.request
   }
 
-  /// Acknowledges the oldest unacknowledged write, as the backend would.
+  /// Acknowledges the oldest pending write, as the backend would.
   mutating func acknowledge(_ request: WriteRequest, in epoch: StreamEpoch) {
     clock += 1
     let version = SnapshotVersion(microseconds: clock * 1_000_000)

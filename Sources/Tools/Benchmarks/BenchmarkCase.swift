@@ -2,8 +2,8 @@
 import BenchmarkResults
 import Foundation
 
-/// One benchmark. All benchmarks run on the process's first thread, because the system's allocator manages its memory
-/// in a different way.
+/// One benchmark. All benchmarks run on the main thread, because the system's allocator treats memory of other threads
+/// differently.
 struct BenchmarkCase: Sendable {
   private enum Work: Sendable {
     case synchronous(@MainActor @Sendable (Workbench) throws -> [Reading])
@@ -33,7 +33,7 @@ struct BenchmarkCase: Sendable {
     }
   }
 
-  /// Runs asynchronous work and serves the main queue until it ends.
+  /// Runs an asynchronous function and processes the main queue until it ends.
   @MainActor static func wait<Output>(_ body: @escaping @MainActor () async throws -> Output) throws -> Output {
     var result: Result<Output, any Error>?
     Task { @MainActor in

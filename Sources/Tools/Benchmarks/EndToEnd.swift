@@ -8,14 +8,14 @@
   import Foundation
   import Hearth
 
-  /// An embedded backend with the sample data.
+  /// An embedded backend that contains the sample data.
   struct EndToEnd {
     enum Failure: Error { case wrongCount(Int), ended }
 
     static let collection = "cities"
     private static let database = DatabaseID(project: "bench")
 
-    /// A document in the listener's result; the benchmark changes it.
+    /// A document in the listener's result. The benchmark changes this document.
     let changing: DocumentKey
     private let backend: LocalBackend
 
@@ -37,7 +37,7 @@
       _ = try await backend.commit([mutation], in: Self.database)
     }
 
-    /// Stores documents of five simple fields in a separate collection.
+    /// Stores documents with five simple fields in a separate collection.
     func commitSimple(_ documents: ArraySlice<Document>, into collection: String) async throws {
       let names = ["name", "state", "population", "rating", "isCapital"]
       for first in stride(from: documents.startIndex, to: documents.endIndex, by: 500) {
@@ -58,18 +58,18 @@
           backend: .datastore(InProcessDatastore(backend: backend, database: Self.database)), cacheDirectory: path))
     }
 
-    /// The query for one in fifty documents, including the changing one.
+    /// The query that matches one in fifty documents, including the document that changes.
     func watched(_ client: Firestore) -> QueryDefinition {
       client.collection(Self.collection).whereField("state", isEqualTo: "state-07").definition
     }
   }
 
-  /// Receives the callbacks of one listener, on the main queue as in an app.
+  /// The callbacks of one listener. They arrive on the main queue, as in an app.
   struct Callbacks {
     struct Event: Sendable {
       let time = ContinuousClock.now
       let snapshot: QuerySnapshot
-      /// The changing document's value in this snapshot, if it changed.
+      /// The value of the changed document in this snapshot; `nil` if it has not changed.
       let number: Int?
     }
 
@@ -88,7 +88,7 @@
       events = stream.makeAsyncIterator()
     }
 
-    /// Waits for the next callback that meets the condition.
+    /// Waits for the next callback that satisfies a condition.
     @MainActor mutating func next(where isMeant: (Event) -> Bool) async throws -> Event {
       while let event = try await events.next(isolation: #isolation) {
         if isMeant(event) { return event }
@@ -109,7 +109,7 @@
     }
   }
 
-  /// The time from a moment until an event, in seconds.
+  /// The time between two moments in seconds.
   func seconds(from start: ContinuousClock.Instant, to end: ContinuousClock.Instant = .now) -> Double {
     start.duration(to: end) / .seconds(1)
   }

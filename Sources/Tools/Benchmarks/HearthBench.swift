@@ -5,7 +5,7 @@ import FirestoreSQLite
 import Foundation
 import Spelling
 
-/// Measures the cache and the sync core with sample data, and the same work with only SQLite.
+/// Measures the cache and the sync core with sample data. Also measures the same work done with only SQLite.
 @main
 struct HearthBench: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -167,7 +167,7 @@ struct HearthBench: ParsableCommand {
   }
 }
 
-/// The options with which this program starts itself as a child process, for measurements in a separate process.
+/// The options with which this program starts itself as a child process, to measure in a separate process.
 struct ChildOptions: ParsableArguments {
   @Option(help: "Print the resident memory after this work on --cache.")
   var residentProbe: String?
@@ -181,7 +181,7 @@ struct ChildOptions: ParsableArguments {
   @Option(help: "The server of --served-client, HOST:PORT.")
   var servedAt: String?
 
-  /// Does the work of a child.
+  /// Performs the work of a child process, if the options request any.
   /// - Returns: whether there was any work.
   @MainActor func run() throws -> Bool {
     if let residentProbe, let cache {
@@ -199,7 +199,7 @@ struct ChildOptions: ParsableArguments {
   }
 }
 
-/// Shows the running case on standard error, if standard error is a terminal.
+/// Prints the name of the running case on standard error, if this is a terminal.
 struct Progress {
   let total: Int
   private var done = 0

@@ -10,7 +10,7 @@ enum HearthProgram {
     return FileManager.default.isExecutableFile(atPath: path) ? path : nil
   }
 
-  /// Reports on standard error that a case is skipped because the program is missing.
+  /// Reports on standard error that a case is skipped because the program does not exist.
   static func tellThatItIsMissing(to name: String) {
     let way = "swift build -c release --product hearth"
     FileHandle.standardError.write(

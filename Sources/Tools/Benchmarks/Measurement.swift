@@ -67,8 +67,8 @@ enum ProcessMemory {
   }
 }
 
-/// The peak growth of this process's memory since a point in time. Includes everything in this process, such as the
-/// client and an embedded backend.
+/// The growth of this process's memory to its peak since a point in time. Includes everything in the process, such as
+/// the client and an embedded backend.
 struct MemoryGrowth {
   private let before: Double?
 

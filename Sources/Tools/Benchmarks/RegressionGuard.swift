@@ -2,8 +2,8 @@
 import BenchmarkResults
 import Foundation
 
-/// Compares the cheap cases with the record. Compares only figures that hardly depend on other load: ratios of
-/// processor times to the floor of the same run, and allocation counts.
+/// Compares the figures of fast cases with the record. Only figures that other load on the machine hardly affects are
+/// compared. These are ratios of processor times to the floor of the same run, and allocation counts.
 struct RegressionGuard {
   static let cases = [
     "read-by-key", "query-equal-scan", "query-order-limit-scan", "query-collection", "relisten-synced",
@@ -14,13 +14,13 @@ struct RegressionGuard {
   ]
   static let documents = 10_000
 
-  /// The number of runs before a ratio counts as grown. One run may not be enough on a busy machine.
+  /// The number of runs before a ratio counts as increased. On a busy machine, a single run may not be enough.
   private static let attempts = 4
 
   let record: BenchmarkRecord
 
   /// Runs the cases, and prints each figure with its limit.
-  /// - Returns: whether all figures are in the record and none has grown beyond its limit.
+  /// - Returns: whether all figures are in the record and none exceeds its limit.
   @MainActor func run(repetitions: Int?) throws -> Bool {
     let workbench = try Workbench(documents: Self.documents, repetitions: repetitions)
     let chosen = BenchmarkCase.named(Self.cases)

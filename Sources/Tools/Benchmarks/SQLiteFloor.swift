@@ -3,8 +3,9 @@ import CSQLite
 import FirestoreModel
 import Foundation
 
-/// Does the same work with only SQLite, to measure its cost. Uses the C API with prepared statements, WAL and
-/// `synchronous=NORMAL`. The one table is in insertion order, with indexes on the key and on `state`.
+/// Does the same work as Hearth with only SQLite, so that both can be compared. Uses the C API with prepared
+/// statements, WAL and `synchronous=NORMAL`. A single table contains the documents in insertion order, with indexes on
+/// the key and on `state`.
 final class SQLiteFloor {
   struct Failure: Error, CustomStringConvertible {
     let description: String
@@ -64,7 +65,7 @@ final class SQLiteFloor {
     try run("CREATE INDEX IF NOT EXISTS by_population ON documents (population)")
   }
 
-  /// Steps over all rows and reads their bytes.
+  /// Iterates over all rows and reads their bytes.
   func scan() throws { try touch("SELECT id, name, fields FROM documents") }
 
   func read(state: Int) throws { try touch("SELECT id, name, fields FROM documents WHERE state = ?", state) }

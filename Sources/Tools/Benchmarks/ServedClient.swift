@@ -6,8 +6,8 @@
   import Foundation
   import Hearth
 
-  /// A client of a server, in a separate process. Starts the process, does its work, and reads its report, which is a
-  /// line of JSON. `.ci/measure clients` starts it too.
+  /// A client of a server in a separate process. Starts the process, which does the work and prints a report as a line
+  /// of JSON. `.ci/measure clients` also starts it.
   struct ServedClient {
     enum Work: String, CaseIterable {
       /// Listens to the collection `cities` until the backend's snapshot arrives.
@@ -31,7 +31,7 @@
     let work: Work
     let cache: Cache
 
-    /// The time of the system clock, which is the same for all processes.
+    /// The system clock's time in nanoseconds. It is the same for all processes.
     static func nanosecondsSinceEpoch() -> Int {
       var time = timespec()
       clock_gettime(CLOCK_REALTIME, &time)
@@ -109,7 +109,7 @@
   }
 
   extension ServedClient {
-    /// - Throws: `ValidationError` for unknown work.
+    /// - Throws: `ValidationError` if the kind of work is unknown.
     init(work: String, at address: String, cache: String) throws {
       guard let work = Work(rawValue: work) else {
         throw ValidationError("--served-client \(work): give listen, change or write.")
@@ -123,9 +123,9 @@
       self.init(host: String(found.1), port: port, work: work, cache: cache)
     }
 
-    /// The report of a client. Google's clients report the same values, except processor time and allocations.
+    /// The report of a client. Google's clients report the same values, apart from processor time and allocations.
     struct Result: Codable {
-      /// The number of received documents or timed operations.
+      /// The number of documents received or operations timed.
       var count: Int
       var seconds: Double
       var processorSeconds: Double
@@ -144,7 +144,7 @@
         Sample(wall: seconds, cpu: processorSeconds, count: Double(count), allocations: allocations)
       }
 
-      /// The median time of single operations. The processor time includes everything that the client did during an
+      /// The median duration of single operations. The processor time includes everything that the client did during an
       /// operation.
       var reading: Reading {
         var reading = Reading(unit: .microseconds, samples: [sample])

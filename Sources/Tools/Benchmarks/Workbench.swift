@@ -7,8 +7,8 @@ import FirestoreQuery
 import Foundation
 import SeededRandom
 
-/// The caches and plain SQLite tables that the cases of one document count share. They are created on first use and
-/// removed at the end.
+/// The caches and plain SQLite tables that all cases with the same document count share. They are created when they are
+/// first used, and removed at the end.
 final class Workbench {
   let size: Int
   let documents: [Document]
@@ -18,7 +18,7 @@ final class Workbench {
   private var floors: [Bool: SQLiteFloor] = [:]
   private var copies = 0
 
-  /// - Parameter repetitions: the number of repetitions; `nil` for the default, which is higher for small document
+  /// - Parameter repetitions: the number of repetitions. With `nil`, the default, which is higher for small document
   ///   counts.
   init(documents size: Int, repetitions: Int? = nil) throws {
     self.size = size
@@ -31,7 +31,7 @@ final class Workbench {
   // A failure leaves files in the temporary folder, which the system empties.
   deinit { try? FileManager.default.removeItem(atPath: directory) }
 
-  /// The value of `state` whose query is already in sync.
+  /// The query for this value of `state` is already in sync.
   static let syncedState = 7
 
   // MARK: Caches
@@ -67,7 +67,7 @@ final class Workbench {
     return path
   }
 
-  /// A writable copy of the filled cache, with these indexes fully built.
+  /// A writable copy of the filled cache, in which the given indexes are completely built.
   func copyOfFilledCache(with indexes: [FieldIndex]) throws -> String {
     let path = try copyOfFilledCache()
     if indexes.isEmpty { return path }
@@ -78,7 +78,7 @@ final class Workbench {
     return path
   }
 
-  /// Waits until the files of a cache are on disk, as the files of an older cache are.
+  /// Waits until the files of a cache are on disk, as they would be for a cache that was written earlier.
   func waitForDisk(_ path: String) throws {
     for name in try FileManager.default.contentsOfDirectory(atPath: path) {
       guard let file = FileHandle(forUpdatingAtPath: "\(path)/\(name)") else { continue }
@@ -90,7 +90,7 @@ final class Workbench {
   // Removing a missing file is not an error.
   func remove(_ path: String) { try? FileManager.default.removeItem(atPath: path) }
 
-  /// Stores all documents, and brings the query for `syncedState` in sync.
+  /// Stores all documents, and marks the query for `syncedState` as in sync.
   func fill(_ store: inout LocalStore) throws {
     try store.start(user: nil)
     for (number, batch) in snapshots().enumerated() { _ = try store.apply(event(batch, number)) }
@@ -106,7 +106,7 @@ final class Workbench {
     try store.releaseTarget(data.id)
   }
 
-  /// The documents in batches, as a backend sends them.
+  /// The documents in batches, as a backend would send them.
   func snapshots(of size: Int = 500) -> [ArraySlice<Document>] {
     stride(from: 0, to: documents.count, by: size).map { documents[$0..<min($0 + size, documents.count)] }
   }
@@ -144,18 +144,18 @@ final class Workbench {
   }
 }
 
-/// The documents of all cases: cities with 12 fields, about 460 wire bytes, and random ids as `addDocument` creates
-/// them. `state` has 50 values, so an equality query matches one in fifty documents.
+/// The documents of all cases: cities with 12 fields, about 460 bytes on the wire, and random ids like those of
+/// `addDocument`. `state` has 50 values, so an equality query matches one in fifty documents.
 enum SampleData {
   static let collection = ResourcePath("cities")
-  /// A second collection. It shows whether a query's cost depends on documents of other collections.
+  /// A second collection. It shows whether the cost of a query depends on documents in other collections.
   static let otherCollection = ResourcePath("villages")
   static let stateCount = 50
   static let firstVersion: Int64 = 1_700_000_000_000_000
 
   static func state(_ number: Int) -> Value { .string("state-\(number / 10)\(number % 10)") }
 
-  /// - Parameter collection: the documents' collection. It also seeds their ids.
+  /// - Parameter collection: the collection of the documents. It is also the seed of their ids.
   static func documents(_ count: Int, in collection: ResourcePath = SampleData.collection) -> [Document] {
     var random = SeededGenerator(seed: collection == Self.collection ? 1 : 2)
     return (0..<count).map { document($0, collection.appending(id(&random)), &random) }

@@ -4,10 +4,10 @@ import Foundation
 package import TerminalCanvas
 package import TerminalTheme
 
-/// Messages for the user at the start.
+/// Messages that are shown to the user at the start.
 package enum Notices {
-  /// One line for each problem. Problems of the theme come last, because the screen shows the newest line. They name
-  /// the fallback theme.
+  /// One line for each problem. Problems of the theme are last, because the screen shows the newest line. They say
+  /// which theme is used instead.
   package static func about(_ problems: [String], _ theme: ThemeChoice, _ paths: Paths) -> [String] {
     let passedOver = theme.problems.map(paths.short)
     var all: [String] = []
@@ -27,7 +27,8 @@ package struct AppearanceOptions: ParsableArguments {
   package enum Color: String, ExpressibleByArgument, CaseIterable {
     case auto, always, never
 
-    /// The color depth; `nil` leaves it to NO_COLOR and the terminal. The terminal can always reduce it.
+    /// The color depth of the option. With `nil`, NO_COLOR and the terminal determine it. The terminal can always
+    /// reduce it.
     package var depth: ColorDepth? {
       switch self {
       case .auto: nil
@@ -47,12 +48,12 @@ package struct AppearanceOptions: ParsableArguments {
   @Flag(help: "Leave the mouse to the terminal.")
   var noMouse = false
 
-  /// The color depth of the option, otherwise of the configuration; `nil` leaves it to NO_COLOR and the terminal.
+  /// The color depth of the option, otherwise of the configuration. With `nil`, NO_COLOR and the terminal determine it.
   package func depth(_ preferences: Preferences) -> ColorDepth? { (color ?? preferences.file.color ?? .auto).depth }
 
   package func mouse(configured: Bool?) -> Bool { noMouse ? false : configured ?? true }
 
-  /// - Throws: a usage error with the nearest name for an unknown theme.
+  /// - Throws: a usage error for an unknown theme. It suggests a similar name.
   package func theme(_ preferences: Preferences, background: Theme.Variant?) throws -> ThemeChoice {
     do throws(ThemeError) {
       return try ThemeChoice.make(option: theme, preferences, background: background)
@@ -64,14 +65,16 @@ package struct AppearanceOptions: ParsableArguments {
   package init() {}
 }
 
-/// The dashboard's theme and its source: the option, else the configuration, else the last choice in the picker, else
-/// the terminal's background. An invalid theme is reported, and the next source applies.
+/// The dashboard's theme, and how it was chosen: by the option, otherwise the configuration, otherwise the last choice
+/// in the picker, otherwise the terminal's background. If a theme is invalid, it is reported and the next of these
+/// applies.
 package struct ThemeChoice: Sendable {
   package enum Source: Hashable, Sendable {
     case option
     case configuration(line: Int?)
     case remembered
-    /// No choice. The theme is dark or light like the terminal's background, and dark if the background is unknown.
+    /// The user has chosen no theme. The theme is dark or light like the terminal's background. If the background is
+    /// unknown, it is dark.
     case terminal
   }
 
@@ -82,7 +85,7 @@ package struct ThemeChoice: Sendable {
   /// The brightness of the terminal's background, if known.
   package var background: Theme.Variant?
 
-  /// - Throws: only if the theme of the option is invalid, because the user can correct it immediately.
+  /// - Throws: if the theme of the option is invalid. The user can then correct the command immediately.
   package static func make(
     option: String?, _ preferences: Preferences, background: Theme.Variant?
   ) throws(ThemeError) -> ThemeChoice {
@@ -111,7 +114,8 @@ package struct ThemeChoice: Sendable {
       theme: byDefault(background, catalog), source: .terminal, problems: problems, background: background)
   }
 
-  /// Ember on dark terminals and paper on light ones, in the user's own files of these names if they are valid.
+  /// The theme `ember` on dark terminals and `paper` on light terminals. If the user has valid theme files with these
+  /// names, they are used.
   package static func byDefault(_ background: Theme.Variant?, _ catalog: ThemeCatalog) -> Theme {
     let name = background == .light ? "paper" : "ember"
     for catalog in [catalog, ThemeCatalog()] {
@@ -122,11 +126,11 @@ package struct ThemeChoice: Sendable {
   }
 }
 
-/// Choices made in the dashboard that also apply at the next start, unless an option or the configuration overrides
-/// them. They are in a separate file: the configuration belongs to the user.
+/// Choices that the user made in the dashboard and that apply again at the next start. Options and the configuration
+/// override them. They are in a separate file, because only the user changes the configuration.
 package struct RememberedChoices: Codable, Hashable, Sendable {
   package var theme: String?
-  /// The commands run in the palette, newest last.
+  /// The commands that were run in the palette, newest last.
   package var commands: [String]?
 
   /// - Returns: no choices if the file does not exist or cannot be decoded.
@@ -148,14 +152,16 @@ package struct RememberedChoices: Codable, Hashable, Sendable {
   }
 }
 
-/// Colors for the output of commands, by the roles of the user's theme, from the terminal's own sixteen colors.
+/// Colors for the output of commands. They are the colors of roles in the user's theme, chosen from the terminal's
+/// sixteen named colors.
 package struct TerminalPaint: Sendable {
-  /// The theme; `nil` for no colors.
+  /// The theme; `nil` for output without colors.
   package let theme: Theme?
 
   package static let none = TerminalPaint(theme: nil)
 
-  /// The colors for this process; none if `NO_COLOR` is set, the configuration disables them, or the terminal has none.
+  /// The colors for this process. There are none if `NO_COLOR` is set, the configuration disables them, or the terminal
+  /// has no colors.
   package static func ofProcess() -> TerminalPaint {
     let environment = ProcessInfo.processInfo.environment
     if environment["NO_COLOR"]?.isEmpty == false || ["dumb", nil].contains(environment["TERM"]) { return .none }

@@ -7,12 +7,13 @@ import TOMLReading
 package import TerminalCanvas
 package import TerminalTheme
 
-/// `config.toml`: a user's permanent settings. An invalid setting is reported with its line; all others apply.
+/// The file `config.toml`, with a user's permanent settings. An invalid setting is reported with its line. All other
+/// settings apply.
 package struct ConfigurationFile: Hashable, Sendable {
   package enum GlyphSet: String, Sendable {
     case auto, unicode, ascii
 
-    /// The set of symbols; `nil` leaves it to the locale.
+    /// The set of symbols. With `nil`, the locale determines it.
     package var choice: Glyphs? {
       switch self {
       case .auto: nil
@@ -27,15 +28,15 @@ package struct ConfigurationFile: Hashable, Sendable {
   package var themeLine: Int?
   package var mouse: Bool?
   package var glyphs: GlyphSet?
-  /// The use of color.
+  /// Determines when output is colored.
   package var color: AppearanceOptions.Color?
-  /// A shell command line that reads the copied text.
+  /// A shell command line that receives the copied text on standard input.
   package var copy: String?
   /// Whether document names are links.
   package var links: Bool?
   /// Whether listeners are reopened at the next start.
   package var restoresListeners: Bool?
-  /// The user's budget and price; `nil` for the defaults.
+  /// The user's latency limits and read prices; `nil` for the defaults.
   package var inside: InsideSettings?
   package var keys: [KeyBinding] = []
   /// The skipped entries, each as `file:line: reason`, in line order.
@@ -78,7 +79,7 @@ package struct ConfigurationFile: Hashable, Sendable {
 
     """
 
-  /// Reads the file at a path; a missing file has no settings.
+  /// Reads the file at a path. A missing file contains no settings.
   ///
   /// - Parameter name: the file's name in messages.
   package static func read(_ path: String, name: String) -> ConfigurationFile {
@@ -107,7 +108,7 @@ private struct ConfigurationReader {
   private var file = ConfigurationFile()
   private var found: [(line: Int, reason: String)] = []
 
-  /// The largest number of invalid TOML lines that are skipped; a file with more of them is not TOML.
+  /// The maximum number of invalid TOML lines that are skipped. A file with more invalid lines is not treated as TOML.
   private static let maximumBrokenLines = 20
 
   init(_ text: String, name: String) {
@@ -205,7 +206,7 @@ private struct ConfigurationReader {
 }
 
 extension ConfigurationFile {
-  /// Reads `[budget]`, or `[bill]`.
+  /// Reads the section `[budget]` or `[bill]`.
   /// - Returns: the skipped keys, with the reasons.
   mutating func readInside(_ table: TOMLTable, isBudget: Bool) -> [(key: String, reason: String)] {
     var settings = inside ?? InsideSettings()
@@ -255,12 +256,12 @@ extension ReadPrice {
   }
 }
 
-/// The settings in a user's files. `DashboardHost` reads the dashboard's own settings.
+/// The settings in a user's files. `DashboardHost` reads the settings that only the dashboard uses.
 package struct Preferences: Sendable {
   package var file: ConfigurationFile
   package var catalog: ThemeCatalog
   package var remembered: RememberedChoices
-  /// The reasons why themes of the user are invalid, each as `file:line: reason`.
+  /// The reasons why themes of the user are invalid, in the form `file:line: reason`.
   package let themeProblems: [String]
   /// The configuration file's name in messages.
   package let fileName: String

@@ -4,11 +4,11 @@ import Foundation
 import Logging
 import TerminalCanvas
 
-/// The log, which is written to a file and never to the terminal, because the terminal belongs to the screen.
+/// The log. It is written to a file and never to the terminal, because the dashboard draws there.
 package enum Log {
   package static func file(in folder: String) -> String { folder + "/hearth.log" }
 
-  /// Sends all loggers to a file. Logging is off if `hearth.log` in the state folder cannot be opened.
+  /// Makes all loggers write to a file. Logging is off if `hearth.log` in the state folder cannot be opened.
   /// - Throws: if the file in the options cannot be opened.
   package static func start(_ options: LogOptions, _ paths: Paths) throws(CommandFailure) {
     try? FileManager.default.createDirectory(
@@ -35,9 +35,9 @@ package enum Log {
   }
 }
 
-/// The log options of a screen.
+/// The log options of commands with a screen.
 package struct LogOptions: ParsableArguments {
-  /// The levels of swift-log, which lack the conformances of the command line.
+  /// The levels of swift-log. Its own type does not conform to the protocols for command-line options.
   package enum Level: String, CaseIterable, ExpressibleByArgument {
     case trace, debug, info, notice, warning, error, critical
   }
@@ -53,7 +53,7 @@ package struct LogOptions: ParsableArguments {
   package init() {}
 }
 
-/// One line per message: time, level, label, message and metadata.
+/// Writes one line per message: time, level, label, message and metadata.
 private struct FileLogHandler: LogHandler {
   let label: String
   let file: FileHandle

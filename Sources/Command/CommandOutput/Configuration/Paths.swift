@@ -14,19 +14,19 @@ package struct Paths: Sendable {
   package let configurationFile: String
   /// `$XDG_CONFIG_HOME/hearth/connections.toml`.
   package let connectionsFile: String
-  /// The folders of the user's theme files; the first folder with a theme wins.
+  /// The folders with the user's theme files. If several folders contain a theme, the first one is used.
   package let themeFolders: [String]
   package let home: String
 
-  /// The file of the dashboard's remembered choices.
+  /// The file of the choices that the dashboard remembers.
   package var memoryFile: String { state + "/remembered.json" }
-  /// The folder of the listeners to reopen, with a file for each database.
+  /// The folder of the listeners that are reopened at the next start, with a file for each database.
   package var listenerFolder: String { state + "/listeners" }
   /// The file with the name of the default connection.
   package var chosenConnection: String { state + "/connection" }
-  /// The file of the lines typed in `hearth shell`.
+  /// The file with the lines typed in `hearth shell`.
   package var shellHistory: String { state + "/shell-history" }
-  /// The file of the last text that was too long for the terminal's clipboard.
+  /// The file with the last copied text that was too long for the terminal's clipboard.
   package var clipboardFile: String { state + "/clip" }
   package var logFile: String { Log.file(in: state) }
 
@@ -51,9 +51,9 @@ package struct Paths: Sendable {
   }
 }
 
-/// A path that is typed without a shell to expand it.
+/// A path that was typed where no shell expands it.
 package enum UserPath {
-  /// Makes a path absolute. Expands `~/x` in the home folder, and any other path in the working folder.
+  /// Makes a path absolute. `~/x` is relative to the home folder, any other path to the working folder.
   package static func absolute(_ path: String) -> String {
     guard path == "~" || path.hasPrefix("~/"), let home = ProcessInfo.processInfo.environment["HOME"] else {
       return path

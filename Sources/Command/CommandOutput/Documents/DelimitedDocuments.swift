@@ -3,18 +3,19 @@ import FirestoreJSON
 package import FirestoreModel
 import FirestoreText
 
-/// Documents as rows of cells. The first row has the names: the path, then the fields, with fields of maps by their
-/// paths. Not copyable, because each added document would copy all waiting documents.
+/// Documents as rows of cells. The first row contains the column names: the path, then the fields. Fields in maps are
+/// named by their paths. Not copyable, because each added document would otherwise copy all waiting documents.
 struct DelimitedDocuments: ~Copyable {
   private let delimiter: Delimiter
   private let namesPaths: Bool
   private let database: DatabaseID
-  /// The fields; `nil` until all documents are known.
+  /// The columns; `nil` until all documents are known.
   private var columns: [FieldPath]?
   private var hasHeader = false
   private var waiting: [Document] = []
 
-  /// - Parameter columns: `nil` for all fields of any document; output then starts only after the last document.
+  /// - Parameter columns: the fields; `nil` for all fields of all documents. In this case the output starts only after
+  ///   the last document.
   init(_ delimiter: Delimiter, columns: [FieldPath]?, namesPaths: Bool = true, in database: DatabaseID) {
     self.delimiter = delimiter
     self.namesPaths = namesPaths
@@ -47,7 +48,7 @@ struct DelimitedDocuments: ~Copyable {
     return [delimiter.line((namesPaths ? ["path"] : []) + columns.map(Self.name))]
   }
 
-  /// The column name of a field. A field with the name of the path column is written in back-quotes.
+  /// The column name of a field. If the field has the name of the path column, it is written in back-quotes.
   private static func name(of column: FieldPath) -> String {
     column == FieldPath("path") ? "`path`" : column.canonicalText
   }
@@ -69,8 +70,8 @@ struct DelimitedDocuments: ~Copyable {
   }
 }
 
-/// A value as the text of a cell. Values that JSON writes in quotes or in a `$` object are written without either. Maps
-/// and lists are JSON.
+/// The text of a value in a cell. Values that JSON writes in quotes or in a `$` object are written without them. Maps
+/// and lists are written as JSON.
 package enum CellText {
   /// - Parameter database: references into this database are written as paths, and other references as full names.
   package static func text(_ value: Value, in database: DatabaseID) -> String {
@@ -87,17 +88,17 @@ package enum CellText {
   }
 }
 
-/// The format of a line: how the cells of a row are separated and escaped.
+/// The way to separate and escape the cells of a row.
 package enum Delimiter: Hashable, Sendable {
-  /// RFC 4180, with a comma or another ASCII character. A cell with the delimiter, a quote or a line end is quoted. The
-  /// empty text is also quoted, because it differs from a missing value.
+  /// RFC 4180, with a comma or another ASCII character. A cell is quoted if it contains the delimiter, a quote or a
+  /// line end. The empty text is also quoted, to distinguish it from a missing value.
   case quoted(UInt8)
   /// Tabs, line ends and backslashes in a cell are escaped: `\t`, `\n`, `\r`, `\\`.
   case tab
 
   package static let comma = Delimiter.quoted(UInt8(ascii: ","))
 
-  /// - Parameter cells: `nil` for a missing value.
+  /// - Parameter cells: the texts of the cells; `nil` for a missing value.
   package func line(_ cells: [String?]) -> String {
     switch self {
     case .quoted(let sign):

@@ -6,10 +6,11 @@ import FirestoreText
 import Glibc
 import TerminalCanvas
 
-/// Prints documents one after the other in a format. Not copyable, because a copy would copy the documents that wait
-/// for their columns.
+/// Prints documents one after the other in a format. Not copyable, because a copy would also copy the documents that
+/// wait until the columns are known.
 package struct DocumentPrinter: ~Copyable {
-  /// The only printed document; `nil` for the documents of a collection, and for several documents.
+  /// The path of the document if only one is printed. `nil` for the documents of a collection, and for several
+  /// documents.
   private let onlyDocument: ResourcePath?
   private let namesPaths: Bool
   private let database: DatabaseID
@@ -20,15 +21,15 @@ package struct DocumentPrinter: ~Copyable {
   private var delimited: DelimitedDocuments?
   private var count = 0
   package var isEmpty: Bool { count == 0 }
-  /// Fields to show that no document has had so far.
+  /// The requested fields that no document has had so far.
   private var unseen: [FieldPath]
 
-  /// The width of tables that are not on a terminal.
+  /// The width of tables in columns if the output is not a terminal.
   private static let width = 120
 
   /// - Parameters:
   ///   - queries: the queries whose documents are printed in order.
-  ///   - namesPaths: whether documents are printed with their paths.
+  ///   - namesPaths: whether the path of each document is printed.
   package init(
     _ queries: [Query], _ format: DocumentFormat, _ selection: FieldSelection?, namesPaths: Bool = true,
     in database: DatabaseID, to output: OutputFile
@@ -76,7 +77,7 @@ package struct DocumentPrinter: ~Copyable {
     }
   }
 
-  /// - Returns: a note next to the data; `nil` for none.
+  /// - Returns: a note about the documents; `nil` for none.
   package mutating func finish() throws -> String? {
     let rows = delimited?.finish() ?? []
     try lines(rows)
@@ -85,7 +86,7 @@ package struct DocumentPrinter: ~Copyable {
     return tableNote + (unseenNote.map { " " + $0 } ?? "")
   }
 
-  /// The note about requested fields that no document has, such as a mistyped name.
+  /// The note about requested fields that no document has. Such a field may be mistyped.
   private var unseenNote: String? {
     if unseen.isEmpty || count == 0 { return nil }
     let names = unseen.map(\.canonicalText).joined(separator: " or ")
@@ -105,9 +106,9 @@ package struct DocumentPrinter: ~Copyable {
   }
 }
 
-/// A print format of documents.
+/// The format in which documents are printed.
 package enum DocumentFormat: Sendable {
-  /// One document as JSON, or a collection's documents as a line each.
+  /// A single document as JSON. The documents of a collection as a line each.
   case text
   case json
   case table
@@ -124,7 +125,7 @@ package enum DocumentLine {
     "{\"path\": \(quoted(key.path.text)), \"data\": \(DocumentJSON.line(of: fields, relativeTo: database))}"
   }
 
-  /// The JSON of a document that a mutation will write. Fields that the backend computes are named.
+  /// The JSON of a document that a mutation will write. It also names the fields that the backend computes.
   package static func json(_ mutation: Mutation, in database: DatabaseID) -> String {
     guard case .set(let fields) = mutation.operation else { return quoted(mutation.key.path.text) }
     let line = json(mutation.key, fields, in: database)
@@ -144,7 +145,7 @@ package enum DocumentLine {
     return "{\(members.joined(separator: ", "))}"
   }
 
-  /// The optional path and the fields, for people.
+  /// A line with the fields of a document and, optionally, its path.
   package static func text(_ document: Document, namesPath: Bool = true, in database: DatabaseID) -> ShownText {
     let data = document.data.map { DocumentJSON.line(of: $0.fields, relativeTo: database) } ?? "null"
     return namesPath ? "\(document.key.path.text)  \(json: data)" : "\(json: data)"
@@ -154,9 +155,9 @@ package enum DocumentLine {
   package static func quoted(_ text: String) -> String { JSONSyntax(.string(text)).lineText }
 }
 
-/// A document with a line for each field, with fields of maps by their paths.
+/// A document as one line for each field. Fields in maps are named by their paths.
 enum ExpandedDocument {
-  /// - Returns: the lines; the first has the title.
+  /// - Returns: the lines. The first line is the title.
   static func lines(_ document: Document, title: String, in database: DatabaseID) -> [ShownText] {
     let fields = document.data?.fields ?? Fields()
     let cells = fields.leaves.map { path in

@@ -3,12 +3,12 @@ import FirestoreModel
 import FirestoreQuery
 import TerminalCanvas
 
-/// Documents as an aligned table for a terminal: names, types, and a row for each document. The first documents
+/// Documents as an aligned table for a terminal, with names, types, and a row for each document. The first documents
 /// determine the columns and their widths.
 struct DocumentTable {
-  /// The number of documents examined for the columns.
+  /// The number of documents that determine the columns.
   private static let sample = 500
-  /// The limits of column widths: the largest initial width, and the smallest width after narrowing.
+  /// The limits of column widths: the largest initial width, and the smallest width to which a column is narrowed.
   private static let (widest, narrowest) = (40, 8)
 
   private struct Column {
@@ -46,7 +46,7 @@ struct DocumentTable {
     self.naming = naming
   }
 
-  /// Fields without a column, because of the width or because the first documents do not have them.
+  /// The fields without a column, because the table would be too wide or the first documents do not have them.
   var leftOut: [FieldPath] { left.sorted() }
 
   /// - Returns: the lines that can be written now.
@@ -98,7 +98,7 @@ struct DocumentTable {
     return column
   }
 
-  /// Narrows the widest columns, and drops the last ones if that is not enough.
+  /// Narrows the widest columns. If that is not enough, drops the last columns.
   private mutating func fit(_ columns: inout [Column]) {
     func total() -> Int { columns.reduce(nameWidth) { $0 + 2 + $1.width } }
     while total() > width, let widest = columns.indices.max(by: { columns[$0].width < columns[$1].width }),

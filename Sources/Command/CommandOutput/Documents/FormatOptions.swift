@@ -57,12 +57,12 @@ package struct FormatOptions: ParsableArguments {
   package init() {}
 }
 
-/// The displayed fields of a document.
+/// The fields of a document that are shown.
 package struct FieldSelection: Hashable, Sendable {
   /// The paths in the given order.
   package let paths: [FieldPath]
 
-  /// - Parameter text: comma-separated paths; a comma in back-quotes belongs to a name.
+  /// - Parameter text: paths that are separated by commas. A comma in back-quotes is part of a name.
   package init(parsing text: String) throws(TextError) {
     var paths: [FieldPath] = []
     var start = 0
@@ -90,7 +90,7 @@ package struct FieldSelection: Hashable, Sendable {
     self.paths = paths
   }
 
-  /// The selected fields of a document, inside their maps.
+  /// The selected fields of a document. A selected field in a map remains in its map.
   package func fields(of fields: Fields) -> Fields {
     var selected = Fields()
     for path in paths {

@@ -3,9 +3,9 @@ package import ArgumentParser
 import Glibc
 import TerminalCanvas
 
-/// A row about an object other than a document: a collection, a field, a path.
+/// A row about something other than a document, such as a collection, a field or a path.
 package struct ListedRow: Hashable, Sendable {
-  /// The cells by name, in the same order for all rows; a text of `nil` is an empty cell.
+  /// The cells with their names, in the same order for all rows. A cell whose text is `nil` is empty.
   package var cells: [Cell]
   /// The row as one JSON object.
   package var json: String
@@ -29,7 +29,7 @@ package struct ListedRow: Hashable, Sendable {
   }
 }
 
-/// A format for rows other than documents.
+/// A format for rows that are not documents.
 package enum RowFormat: Sendable {
   case json
   case lines
@@ -64,7 +64,7 @@ package struct RowFormatOptions: ParsableArguments {
   /// - Parameters:
   ///   - names: the names of the cells.
   ///   - usual: the default format.
-  /// - Throws: a usage failure for a template that is invalid or has unknown names.
+  /// - Throws: a usage failure if the template is invalid or contains unknown names.
   package func format(_ names: [String], or usual: RowFormat) throws(CommandFailure) -> RowFormat {
     if let text = template {
       let template = try FormatOptions.parse(text)
@@ -130,7 +130,7 @@ package struct RowPrinter {
   }
 }
 
-/// Rows of texts in columns, each as wide as its widest text.
+/// Rows of texts in aligned columns. Each column is as wide as its widest text.
 package struct TextTable {
   package enum Alignment { case left, right }
 
@@ -148,7 +148,7 @@ package struct TextTable {
 
   package init(_ columns: [Column]) { self.columns = columns }
 
-  /// - Parameter texts: one for each column, of any origin.
+  /// - Parameter texts: a text of any origin for each column.
   package mutating func add(_ texts: [String]) { rows.append(texts.map(SafeText.sanitized)) }
 
   /// The titles and the rows, without trailing space.

@@ -12,7 +12,7 @@ package struct OutputTemplate: Sendable {
 
   private let parts: [Part]
 
-  /// - Parameter text: the template; outside of placeholders `\n`, `\t` and `\\` are escapes.
+  /// - Parameter text: the template. Outside of placeholders, `\n`, `\t` and `\\` are escapes.
   init(parsing text: String) throws(TextError) {
     var parts: [Part] = []
     var literal = ""
@@ -56,13 +56,13 @@ package struct OutputTemplate: Sendable {
     }
   }
 
-  /// The fields in the template; `nil` if it shows all of them.
+  /// The fields in the template; `nil` if the template shows all fields.
   package var fields: Set<FieldPath>? {
     if parts.contains(.data) { return nil }
     return Set(parts.compactMap { if case .field(let path) = $0 { path } else { nil } })
   }
 
-  /// The names in the template's braces.
+  /// The names of the template's placeholders.
   var names: [String] {
     parts.compactMap { part in
       switch part {
@@ -77,7 +77,7 @@ package struct OutputTemplate: Sendable {
     }
   }
 
-  /// - Parameter value: returns the value of a name; `nil` for an empty text.
+  /// - Parameter value: returns the text for a name; `nil` for an empty text.
   func text(_ value: (String) -> String?) -> String {
     var names = names[...]
     return parts.map { part in
@@ -86,7 +86,7 @@ package struct OutputTemplate: Sendable {
     }.joined()
   }
 
-  /// The text for a document; placeholders for missing values are empty.
+  /// The text for a document. Placeholders for missing values become empty.
   func text(for document: Document, in database: DatabaseID) -> String {
     var text = ""
     for part in parts {

@@ -2,24 +2,24 @@
 import FirestoreJSON
 import FirestoreModel
 
-/// A document together with its path, as Hearth and other tools export it.
+/// A document together with its path, in the format of Hearth or another tool's export.
 struct DocumentEnvelope {
-  /// The forms of exports.
+  /// The formats of exported documents.
   enum Form: Hashable {
-    /// `{"path": …, "data": {…}}`, as Hearth writes it. Its values have Hearth's forms.
+    /// Hearth's format, `{"path": …, "data": {…}}`, with values in Hearth's formats.
     case own
-    /// An envelope by firestore-backfire, with lists such as `timestamps` that give the fields' types, or by Fuego,
-    /// with other member names.
+    /// The format of firestore-backfire, in which lists such as `timestamps` give the fields' types. Also the format of
+    /// Fuego, which has other member names.
     case listed
-    /// `{"path": …, "data": "…"}`, with the data as JSON text in a string.
+    /// The format `{"path": …, "data": "…"}`, in which the data is a string that contains JSON.
     case text
-    /// `{"name": …, "fields": {…}}` of the REST interface.
+    /// The format of the REST interface, `{"name": …, "fields": {…}}`.
     case rest
 
-    /// Whether the values have exact types, so that the import need not guess them.
+    /// Whether the values have exact types, so that the import does not have to infer them.
     var isExact: Bool { self == .own || self == .rest }
 
-    /// The form in a note; `nil` for Hearth's own.
+    /// The name of the format in a note; `nil` for Hearth's format.
     var text: String? {
       switch self {
       case .own: nil
@@ -40,7 +40,7 @@ struct DocumentEnvelope {
   /// Reads an envelope.
   /// - Parameter isLenient: whether the object may have other members besides the path and the data.
   /// - Returns: `nil` for a document without its path.
-  /// - Throws: for data in a string that is not JSON.
+  /// - Throws: if the data is a string that is not valid JSON.
   init?(_ syntax: JSONSyntax, isLenient: Bool) throws(JSONError) {
     guard case .object(let members) = syntax.kind else { return nil }
     if let inner = syntax["document"] ?? syntax["found"], let wrapped = try Self.rest(inner) {
@@ -67,7 +67,7 @@ struct DocumentEnvelope {
 
   private init(path: String, data: JSONSyntax, form: Form) { (self.path, self.data, self.form) = (path, data, form) }
 
-  /// Whether a value is a document with its path.
+  /// Whether a value is a document together with its path.
   static func isOne(_ syntax: JSONSyntax) -> Bool { ((try? DocumentEnvelope(syntax, isLenient: false)) ?? nil) != nil }
 
   /// Whether a value is a part of a REST response that has no document.
@@ -104,7 +104,7 @@ struct DocumentEnvelope {
 
 /// Converts values of the REST interface (`{"integerValue": "5"}`) to Hearth's JSON.
 struct RESTValues {
-  /// The database of the document. References into this database are redirected to the database of the import.
+  /// The database that contains the document. References into this database are changed to the database of the import.
   let database: DatabaseID
 
   func map(of fields: JSONSyntax) throws(JSONError) -> JSONSyntax {

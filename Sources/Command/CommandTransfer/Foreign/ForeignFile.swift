@@ -2,13 +2,13 @@
 import CommandOutput
 import FirestoreJSON
 
-/// Files that are recognized by their first bytes and cannot be imported, each with the way to import its data.
+/// Recognizes files that cannot be imported by their first bytes. For each kind, suggests how to import its data.
 enum ForeignFile {
   /// - Parameters:
   ///   - bytes: the first bytes, decompressed.
   ///   - name: the name of the input.
-  ///   - place: the options for the destination of the documents, for the suggested command line.
-  /// - Throws: `badData` with the kind of the file and the way to import its data.
+  ///   - place: the options that name the destination of the documents. They are part of the suggested command line.
+  /// - Throws: `badData` with the kind of the file and a suggestion how to import its data.
   static func check(_ bytes: [UInt8], of name: String, _ place: String) throws(CommandFailure) {
     guard let advice = advice(bytes, name, place) else { return }
     throw CommandFailure(.badData, "\(name) is \(advice)")
@@ -59,7 +59,8 @@ enum ForeignFile {
     return nil
   }
 
-  /// Whether bytes begin with a document as MongoDB stores it: its length, and a typed element with a name.
+  /// Whether bytes begin with a BSON document, as MongoDB stores documents: its length, then an element with a type and
+  /// a name.
   private static func isBSON(_ bytes: [UInt8]) -> Bool {
     guard bytes.count > 7, (1...0x13).contains(bytes[4]), bytes[3] == 0 else { return false }
     let length = Int(bytes[0]) | Int(bytes[1]) << 8 | Int(bytes[2]) << 16

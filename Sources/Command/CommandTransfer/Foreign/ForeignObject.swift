@@ -2,14 +2,14 @@
 import FirestoreJSON
 import FirestoreModel
 
-/// An object by another tool that represents a value of a type that JSON lacks.
+/// A JSON object with which another tool represents a value whose type JSON does not have.
 struct ForeignObject {
-  /// The form, for messages.
+  /// The format of the object, for messages.
   let form: String
   let type: ColumnType
-  /// The value in Hearth's form.
+  /// The value in Hearth's format.
   let value: JSONSyntax
-  /// Whether a document could have a map that looks the same.
+  /// Whether a map in a document could look the same.
   let isPossibleMap: Bool
 
   private init(_ form: String, _ type: ColumnType, _ value: JSONSyntax, isPossibleMap: Bool = false) {
@@ -17,7 +17,7 @@ struct ForeignObject {
   }
 
   /// - Returns: `nil` for any other object.
-  /// - Throws: for an object whose form is certain and whose content is invalid.
+  /// - Throws: if the format of the object is certain and its content is invalid.
   init?(_ members: [JSONSyntax.Member], of syntax: JSONSyntax) throws(JSONError) {
     guard let first = members.first, members.count <= 6 else { return nil }
     let found: ForeignObject?
@@ -113,7 +113,7 @@ struct ForeignObject {
     return nil
   }
 
-  /// An object that `JSON.stringify` returns for a value of the web SDK, or for a Node buffer.
+  /// An object that `JSON.stringify` returns for a value of the web SDK or for a Node buffer.
   private static func sdk(
     _ type: String, _ members: [JSONSyntax.Member], _ syntax: JSONSyntax
   ) -> ForeignObject? {
@@ -143,7 +143,7 @@ extension ForeignObject {
     time.isValid ? ForeignValues.typed("$timestamp", text(time.rfc3339Text)) : nil
   }
 
-  /// A time as text, as milliseconds or seconds since 1970, or as an object of its parts.
+  /// Converts a time: a text, milliseconds or seconds since 1970, or an object with its parts.
   static func time(_ syntax: JSONSyntax) -> JSONSyntax? {
     switch syntax.kind {
     case .string(let text): return timestamp(text).flatMap(time)
@@ -157,14 +157,15 @@ extension ForeignObject {
     }
   }
 
-  /// A time after 1970 in milliseconds, as in JavaScript. Numbers that would be before March 1973 are seconds.
+  /// Converts a time after 1970 in milliseconds, as in JavaScript. A number that would be before March 1973 is
+  /// interpreted as seconds.
   private static func milliseconds(_ number: Int64) -> JSONSyntax? {
     if number.magnitude < 100_000_000_000 { return time(Timestamp(seconds: number)) }
     let seconds = number >= 0 ? number / 1000 : (number - 999) / 1000
     return time(Timestamp(seconds: seconds, nanoseconds: Int32(number - seconds * 1000) * 1_000_000))
   }
 
-  /// Parses RFC 3339. The offset can lack its colon, as in old MongoDB exports.
+  /// Parses RFC 3339. The offset need not have a colon, because old MongoDB exports write it without one.
   private static func timestamp(_ text: String) -> Timestamp? {
     if let time = Timestamp(rfc3339: text) { return time }
     guard text.wholeMatch(of: /.*T.*[+-]\d{4}/) != nil else { return nil }
@@ -204,7 +205,7 @@ extension ForeignObject {
     }
   }
 
-  /// A point as an object of degrees, or as latitude and longitude in an array.
+  /// Converts a point: an object with degrees, or an array of latitude and longitude.
   static func point(_ syntax: JSONSyntax) -> JSONSyntax? {
     var parts: [JSONSyntax?] = []
     if case .array(let elements) = syntax.kind, elements.count == 2 {
@@ -223,7 +224,7 @@ extension ForeignObject {
     return ForeignValues.typed("$geo", JSONSyntax(.array(degrees)))
   }
 
-  /// A reference as a path, a full name, or the segments that SDKs have in their objects.
+  /// Converts a reference: a path, a full name, or the path segments in an SDK object.
   static func reference(_ syntax: JSONSyntax) -> JSONSyntax? {
     if let text = syntax.string {
       let path = text.hasPrefix("/") ? String(text.dropFirst()) : text
@@ -254,7 +255,7 @@ extension ForeignObject {
 }
 
 extension ColumnType {
-  /// A value of a JSON document as this type, in Hearth's form.
+  /// Converts a JSON value to this type, in Hearth's format.
   /// - Parameter field: the name of the field in errors.
   func value(_ syntax: JSONSyntax, at field: String, in database: DatabaseID) throws(JSONError) -> JSONSyntax {
     if case .null = syntax.kind { return syntax }
@@ -268,7 +269,7 @@ extension ColumnType {
     return value
   }
 
-  /// The value unchanged. An object is a map even if it looks like a value of one of Hearth's types.
+  /// Returns the value unchanged. An object is a map, even if it looks like a value of another type in Hearth's format.
   private func kept(_ syntax: JSONSyntax) -> JSONSyntax {
     guard case .object(let members) = syntax.kind, members.count == 1, members[0].name.hasPrefix("$") else {
       return syntax

@@ -2,13 +2,14 @@
 import FirestoreJSON
 import FirestoreModel
 
-/// Converts JSON values of other tools to Hearth's forms, and counts the recognized values.
+/// Converts JSON values of other tools to Hearth's formats, and counts the recognized values.
 ///
-/// Always converts objects that no Firestore document can have (`{"__datatype__": …}`), and MongoDB's `{"$date": …}`.
-/// Converts objects that could be maps (`{"_seconds": …, "_nanoseconds": …}`), except in Hearth's own exports, where
-/// they are maps. `--types` overrides both rules.
+/// Objects that no Firestore document can contain (`{"__datatype__": …}`) are always converted, and so is MongoDB's
+/// `{"$date": …}`. Objects that could be maps (`{"_seconds": …, "_nanoseconds": …}`) are also converted, except in
+/// Hearth's own exports. `--types` overrides both rules.
 struct ForeignValues {
-  /// The given types of fields. The path of a field in an array of maps omits the array index.
+  /// The types of fields that the user has given. In an array of maps, the path of a field does not contain the array
+  /// index.
   let types: [FieldPath: ColumnType]
   /// Whether objects that could be maps remain maps.
   let isOwn: Bool
@@ -23,7 +24,7 @@ struct ForeignValues {
     JSONSyntax(.object([JSONSyntax.Member(name, content)]), line: content.line, column: content.column)
   }
 
-  /// The fields of a document in Hearth's forms.
+  /// The fields of a document in Hearth's formats.
   mutating func document(_ syntax: JSONSyntax) throws(JSONError) -> JSONSyntax {
     guard case .object(let members) = syntax.kind, !types.isEmpty || Self.hasCandidates(syntax) else { return syntax }
     return JSONSyntax(.object(try converted(members, at: [])), line: syntax.line, column: syntax.column)
@@ -77,7 +78,7 @@ struct ForeignValues {
     return syntax
   }
 
-  /// Whether a value has an object that another tool could have written; checks only member names.
+  /// Whether a value contains an object that another tool could have written. Checks only the names of members.
   private static func hasCandidates(_ syntax: JSONSyntax) -> Bool {
     switch syntax.kind {
     case .array(let elements): elements.contains(where: hasCandidates)
@@ -92,7 +93,7 @@ struct ForeignValues {
   }
 }
 
-/// The forms of other tools that an import recognized, each with its count and the first field.
+/// The formats of other tools that an import recognized. Each has its count, and the first field in which it occurred.
 package struct RecognizedForms: Hashable, Sendable {
   private struct Form: Hashable {
     var text: String
@@ -101,7 +102,7 @@ package struct RecognizedForms: Hashable, Sendable {
   }
 
   private var counts: [Form: (count: Int, example: String)] = [:]
-  /// The fields of `--types` that documents have.
+  /// The fields in `--types` that occur in documents.
   private(set) var typed: Set<FieldPath> = []
 
   package init() {}
@@ -110,7 +111,7 @@ package struct RecognizedForms: Hashable, Sendable {
     add(Form(text: text, type: type, isLeft: false), 1, path.joined(separator: "."))
   }
 
-  /// Counts an object that remains a map.
+  /// Counts an object that was not converted and remains a map.
   mutating func addLeft(_ text: String, _ type: ColumnType, at path: [String]) {
     add(Form(text: text, type: type, isLeft: true), 1, path.joined(separator: "."))
   }
@@ -130,7 +131,7 @@ package struct RecognizedForms: Hashable, Sendable {
 
   package func hash(into hasher: inout Hasher) { hasher.combine(lines) }
 
-  /// One line for each form, such as `read as timestamp: 9 objects {"_seconds", "_nanoseconds"}, such as joined.`
+  /// One line for each format, such as `read as timestamp: 9 objects {"_seconds", "_nanoseconds"}, such as joined.`
   package var lines: [String] {
     counts.sorted { ($0.key.isLeft ? 1 : 0, $0.key.text) < ($1.key.isLeft ? 1 : 0, $1.key.text) }.map { form, found in
       let number = found.count == 1 ? "1 object" : "\(found.count) objects"

@@ -21,7 +21,7 @@ package enum OutputCompression {
   ///   - name: the name of the output; `nil` for standard output.
   ///   - option: the requested format; `nil` for none.
   ///   - isTerminal: whether the output is a terminal.
-  /// - Throws: for a name with another format's suffix, and for a terminal.
+  /// - Throws: if the name has the suffix of another format, or the output is a terminal.
   package static func choose(
     for name: String?, _ option: CompressionFormat?, isTerminal: Bool
   ) throws(CommandFailure) -> CompressionFormat? {
@@ -41,7 +41,7 @@ package enum OutputCompression {
   }
 }
 
-/// Compression formats that Hearth cannot read, recognized so that they can be rejected.
+/// Compression formats that Hearth cannot read. They are recognized so that such files can be rejected.
 enum ForeignCompression: String, CaseIterable {
   case xz, bzip2
 
@@ -59,7 +59,7 @@ enum ForeignCompression: String, CaseIterable {
     }
   }
 
-  /// Finds the format by a file name's suffix; `nil` for none.
+  /// The format according to the suffix of a file name; `nil` for none.
   init?(fileName: String) {
     let name = fileName.lowercased()
     guard let kind = Self.allCases.first(where: { name.hasSuffix($0.fileExtension) }) else { return nil }
@@ -67,7 +67,7 @@ enum ForeignCompression: String, CaseIterable {
   }
 
   /// - Parameter bytes: the first bytes of a file.
-  /// - Throws: for a file in such a format.
+  /// - Throws: if the file has one of these formats.
   static func check(_ bytes: some Collection<UInt8>, of name: String) throws(CommandFailure) {
     guard let kind = allCases.first(where: { bytes.starts(with: $0.magic) }) else { return }
     throw CommandFailure(

@@ -4,17 +4,17 @@ package import FirestoreJSON
 package import FirestoreModel
 package import FirestoreText
 
-/// The columns of a file of comma- or tab-separated values: the names from the first row, and types inferred from the
-/// first rows.
+/// The columns of a file with comma- or tab-separated values. The names are in the first row. The types are inferred
+/// from the first rows.
 package struct DelimitedColumns: Sendable {
   package struct Column: Hashable, Sendable {
-    /// The field; `nil` for the column of the document's path.
+    /// The field in this column; `nil` for the column with the document's path.
     var field: FieldPath?
     var name: String
     var type: ColumnType
     /// Whether the user chose the type.
     var isTypeGiven = false
-    /// Whether the column has no name, as in the empty columns that spreadsheets write.
+    /// Whether the column has no name. Spreadsheets write such columns if they are empty.
     var isNameless = false
   }
 
@@ -24,9 +24,9 @@ package struct DelimitedColumns: Sendable {
   private var hasPath: Bool { columns.contains { $0.field == nil && !$0.isNameless } }
 
   /// - Parameters:
-  ///   - sample: the first rows, beginning with the names.
-  ///   - isPlain: whether documents have no path column, so that `path` is an ordinary field.
-  ///   - types: the types of columns, by field.
+  ///   - sample: the first rows. The first of them contains the names.
+  ///   - isPlain: whether there is no path column. In this case `path` is an ordinary field.
+  ///   - types: the types that the user has given, by field.
   /// - Throws: `JSONError` with the position in the file.
   init(
     _ sample: [InputRecord], _ delimiter: Delimiter, isPlain: Bool, types: [FieldPath: ColumnType],
@@ -75,12 +75,12 @@ package struct DelimitedColumns: Sendable {
     }
   }
 
-  /// `n integer, name string`
+  /// The names and types of the columns: `n integer, name string`.
   var summary: String {
     columns.filter { $0.field != nil }.map { "\($0.name) \($0.type.rawValue)" }.joined(separator: ", ")
   }
 
-  /// Whether all cells of a row are empty, as in rows that spreadsheets add at the end.
+  /// Whether all cells of a row are empty. Spreadsheets add such rows at the end.
   func isBlank(_ record: InputRecord) -> Bool {
     guard let row = try? DelimitedRow(record.bytes, delimiter) else { return false }
     return row.cells.count > 1 && row.cells.allSatisfy { $0.text.isEmpty && !$0.isQuoted }
@@ -127,7 +127,7 @@ package struct DelimitedColumns: Sendable {
   }
 }
 
-/// Members of an object, addressed by their paths.
+/// The members of an object. They are added by their paths.
 private struct MemberTree {
   private enum Node {
     case value(JSONSyntax)
@@ -165,7 +165,7 @@ private struct MemberTree {
 package enum ColumnType: String, CaseIterable, Hashable, Codable, Sendable {
   case string, integer, double, boolean, timestamp, ref, bytes, geo, vector, json
 
-  /// The narrowest type that fits all cells. An empty column gets strings.
+  /// The most specific type that fits all cells. The type of an empty column is string.
   static func guess(_ cells: some Sequence<String>) -> ColumnType {
     var candidates: [ColumnType] = [.boolean, .integer, .double, .timestamp, .json]
     var (isEmpty, hasNull) = (true, false)
@@ -182,7 +182,7 @@ package enum ColumnType: String, CaseIterable, Hashable, Codable, Sendable {
     return candidates.first ?? .string
   }
 
-  /// Whether a cell is more likely of this type than a string.
+  /// Whether the cell looks like a value of this type rather than like a string.
   private func fits(_ cell: String) -> Bool {
     switch self {
     // Spreadsheets write TRUE and FALSE, Python True and False.
@@ -196,10 +196,11 @@ package enum ColumnType: String, CaseIterable, Hashable, Codable, Sendable {
     }
   }
 
-  /// Whether a cell has only digits: a double would lose digits beyond 64 bits.
+  /// Whether a cell contains only digits. If the number needs more than 64 bits, a double would lose digits.
   private static func isWhole(_ cell: String) -> Bool { cell.utf8.allSatisfy { "-0123456789".utf8.contains($0) } }
 
-  /// Whether a cell is a number in JSON syntax; a leading zero or plus marks a code, such as a telephone number.
+  /// Whether a cell is a number in JSON syntax. A number with a leading zero or plus sign is a code, such as a
+  /// telephone number.
   private static func isNumber(_ cell: String) -> Bool {
     cell.wholeMatch(of: /-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?/) != nil
   }
@@ -237,7 +238,7 @@ package enum ColumnType: String, CaseIterable, Hashable, Codable, Sendable {
   }
 }
 
-/// The syntax of `--types`: `zip=string,born=timestamp`.
+/// Parses the argument of `--types`: `zip=string,born=timestamp`.
 package enum ColumnTypesText {
   package static func parse(_ text: String) throws -> [FieldPath: ColumnType] {
     var types: [FieldPath: ColumnType] = [:]

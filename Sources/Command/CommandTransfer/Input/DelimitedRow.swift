@@ -4,7 +4,7 @@ import FirestoreJSON
 import FirestoreModel
 import FirestoreText
 
-/// One row of a file of comma- or tab-separated values.
+/// One row of a file with comma- or tab-separated values.
 struct DelimitedRow {
   package struct Cell: Hashable {
     var text: String
@@ -111,8 +111,8 @@ struct DelimitedRow {
 }
 
 extension Delimiter {
-  /// The delimiter of a file's first row: the first of comma, semicolon, tab and bar that occurs outside of quotes.
-  /// Spreadsheets with decimal commas use semicolons.
+  /// The delimiter in a file's first row: the first comma, semicolon, tab or bar outside of quotes. Spreadsheets use
+  /// semicolons if the decimal separator is a comma.
   static func recognized(in bytes: [UInt8]) -> Delimiter {
     var (found, isQuoted) = (Set<UInt8>(), false)
     for byte in bytes {

@@ -6,16 +6,16 @@ package import FirestoreModel
 import FirestoreProtocol
 import Foundation
 
-/// The documents to import, in reading order.
+/// The documents to import, in the order of the input.
 package enum ImportInput {
   case text(TextInput)
   case export(ExportInput)
 
   /// Documents that are written in one commit.
   package struct Batch: Sendable {
-    /// The limit of writes in one commit (PROTOCOL §3.10).
+    /// The maximum number of writes in one commit (PROTOCOL §3.10).
     fileprivate static let mostRecords = 500
-    /// The size of a batch, well below the 10 MiB limit of a commit.
+    /// The maximum size of a batch in bytes. This is far below the 10 MiB limit of a commit.
     fileprivate static let mostBytes = 3 * 1024 * 1024
 
     private(set) var records: [InputRecord] = []
@@ -38,13 +38,13 @@ package enum ImportInput {
       ? .export(try ExportInput(path)) : .text(try TextInput(path, InputForm(format: format, layout: layout)))
   }
 
-  /// Recognizes the form of a text by its first bytes. Call it before reading.
+  /// Recognizes the format of a text by its first bytes. Call this before reading documents.
   /// - Parameters:
   ///   - path: the path of the input; `-` for standard input.
-  ///   - format: the format that the options give.
-  ///   - layout: the layout that the options give.
-  ///   - collection: the collection that the options give.
-  /// - Throws: `CommandFailure` for a text that cannot be imported. The message names its kind.
+  ///   - format: the format in the options; `nil` if none is given.
+  ///   - layout: the layout in the options; `nil` if none is given.
+  ///   - collection: the collection in the options; `nil` if none is given.
+  /// - Throws: `CommandFailure` for a text that cannot be imported. The message names the kind of the text.
   package mutating func recognize(
     _ path: String, _ format: TransferFormat?, _ layout: InputLayout? = nil, into collection: ResourcePath?
   ) throws -> InputForm {
@@ -60,7 +60,8 @@ package enum ImportInput {
     }
   }
 
-  /// The size in the unit of positions: bytes of a file, documents of an export; `nil` for standard input.
+  /// The size of the input in the unit of positions: the bytes of a file, or the documents of an export; `nil` for
+  /// standard input.
   package var size: Int? {
     switch self {
     case .text(let input): input.size
@@ -75,7 +76,7 @@ package enum ImportInput {
     }
   }
 
-  /// The delimiter of the cells of rows; `nil` for inputs without rows.
+  /// The delimiter between the cells of a row; `nil` for inputs without rows.
   package var delimiter: Delimiter? {
     switch self {
     case .text(let input): input.delimiter
@@ -83,26 +84,26 @@ package enum ImportInput {
     }
   }
 
-  /// Sets the delimiter of rows; `nil` infers it from the first row.
+  /// Sets the delimiter between cells. With `nil`, it is inferred from the first row.
   package mutating func part(by given: Delimiter?) throws {
     try change(text: { try $0.part(by: given) }, export: { _ in })
   }
 
-  /// The first documents of a text, or its first rows, beginning with the names.
+  /// The first documents of a text, or its first rows including the names.
   package mutating func sample() throws -> [InputRecord] {
     try change(text: { try $0.sample() }, export: { _ in [] })
   }
 
-  /// Continues after a document.
+  /// Skips the documents before a position.
   package mutating func skip(to position: InputPosition, _ format: TransferFormat) throws {
     try change(text: { try $0.skip(to: position, format) }, export: { try $0.skip(to: position) })
   }
 
   /// - Returns: the next documents; `nil` after the last.
-  /// - Throws: `CommandFailure`, or `JSONError` if the next document cannot be found.
+  /// - Throws: `CommandFailure`, or `JSONError` if the end of the next document cannot be found.
   package mutating func next() throws -> Batch? { try change(text: { try $0.next() }, export: { try $0.next() }) }
 
-  /// Changes the input in place, without a second copy of its buffer.
+  /// Changes the input in place, so that its buffer is not copied.
   private mutating func change<Result>(
     text: (inout TextInput) throws -> Result, export: (inout ExportInput) throws -> Result
   ) throws -> Result {
@@ -118,7 +119,7 @@ package enum ImportInput {
 }
 
 extension ImportInput {
-  /// Whether a path leads to a regular file, which its size and time identify.
+  /// Whether a path refers to a regular file. Such a file can be identified by its size and modification time.
   package static func isFile(_ path: String) -> Bool {
     if path == "-" { return false }
     let name = URL(filePath: path).resolvingSymlinksInPath().path
@@ -132,9 +133,9 @@ extension ImportInput {
 package struct Rejection: Sendable {
   package enum Reason: Error, Sendable {
     case unreadable(JSONError)
-    /// The error of a document in an export of Google's format.
+    /// The document is in an export in Google's format and cannot be imported.
     case unsupported(ExportError)
-    /// - Parameter place: `line 3`
+    /// - Parameter place: the position of the document, such as `line 3`.
     case refused(RPCStatus, at: String)
   }
 
@@ -142,7 +143,7 @@ package struct Rejection: Sendable {
   package let reason: Reason
 }
 
-/// Parsed documents before their commit.
+/// Parsed documents that are not committed yet.
 package struct ParsedBatch: Sendable {
   private(set) var records: [InputRecord] = []
   private(set) var mutations: [Mutation] = []
@@ -150,9 +151,10 @@ package struct ParsedBatch: Sendable {
   /// The document count, including the rejected records.
   private(set) var recordCount: Int
   private(set) var end: InputPosition
-  /// The forms recognized in the documents.
+  /// The formats of other tools that were recognized in the documents.
   private(set) var recognized = RecognizedForms()
-  /// The ends of the parts that are committed together: a record with subcollections has many documents.
+  /// The indices at which parts end. The documents of a part are committed together, because a record with
+  /// subcollections contains several documents.
   private var parts: [Int] = []
 
   init(_ batch: ImportInput.Batch, _ rules: ImportRules) {
@@ -189,10 +191,10 @@ package struct ParsedBatch: Sendable {
     end = bad.record.start
   }
 
-  /// - Parameter rejecting: whether to write the other documents if the server rejects individual documents. Otherwise
-  ///   the error names the first rejected document.
+  /// - Parameter rejecting: whether to write the other documents if the server rejects some documents. If not, the call
+  ///   throws an error about the first rejected document.
   /// - Returns: the documents that the server rejected.
-  /// - Throws: `Rejection.Reason`, or `RPCStatus` for a failure that does not concern individual documents.
+  /// - Throws: `Rejection.Reason`, or `RPCStatus` for a failure that is not about single documents.
   func commit(at datastore: any Datastore, _ retries: CommitRetries, rejecting: Bool) async throws -> [Rejection] {
     var (refused, start) = ([Rejection](), 0)
     for end in parts {
@@ -218,7 +220,7 @@ package struct ParsedBatch: Sendable {
   }
 }
 
-/// The documents of an export in Google's format. Its positions count documents.
+/// The documents in an export in Google's format. Its positions are document counts.
 package struct ExportInput {
   let name: String
   /// The document count in the metadata.
@@ -226,7 +228,7 @@ package struct ExportInput {
   let modified: Double?
   private var reader: ExportReader
   private var position = InputPosition()
-  /// The reason why reading stopped, reported after the preceding documents.
+  /// The error that ended reading. It is reported after the preceding documents.
   private var failure: CommandFailure?
 
   /// - Parameter path: a path that `ExportLocation` accepts.

@@ -5,8 +5,8 @@ package import CommandOutput
 import Foundation
 import Glibc
 
-/// The bytes of a file or of standard input. Input that begins with a gzip or zstd header is decompressed, regardless
-/// of its name.
+/// The bytes of a file or of standard input. Input that begins with a gzip or zstd header is decompressed, whatever its
+/// name.
 package struct InputBytes {
   private static let chunkSize = 256 * 1024
 
@@ -16,7 +16,7 @@ package struct InputBytes {
   package let modified: Double?
   private let file: InputFile
   private var descriptor: Int32 { file.descriptor }
-  /// Examined bytes that are yet to be read.
+  /// Bytes that were read to recognize the format, and that are not yet returned to the caller.
   private var beginning: [UInt8] = []
   private var hasBegun = false
   private var isAtEnd = false
@@ -45,7 +45,7 @@ package struct InputBytes {
     modified = isFile ? (attributes?[.modificationDate] as? Date)?.timeIntervalSince1970 : nil
   }
 
-  /// The number of bytes read from a compressed file; `nil` for an uncompressed file.
+  /// The number of compressed bytes read so far; `nil` for an uncompressed file.
   var consumed: Int? { decompressor?.consumed }
 
   /// - Returns: at most `count` bytes; none at the end.
@@ -59,7 +59,8 @@ package struct InputBytes {
     }
   }
 
-  /// - Returns: the next bytes; none at the end, `nil` if more of the file is needed.
+  /// - Returns: the next decompressed bytes. Returns an empty array at the end, and `nil` if more compressed bytes are
+  ///   needed.
   private mutating func decompressed(
     by decompressor: Decompressor, _ count: Int
   ) throws(CommandFailure) -> [UInt8]? {
@@ -74,10 +75,10 @@ package struct InputBytes {
     }
   }
 
-  /// Skips to an offset. In a regular file the offset counts from the beginning. In other input it counts from the
-  /// current position.
+  /// Skips to an offset. In a regular file, the offset is counted from the beginning. In other input, it is counted
+  /// from the current position.
   /// - Parameter offset: the offset in the decompressed bytes.
-  /// - Throws: `badData` if the input ends earlier.
+  /// - Throws: `badData` if the input ends before the offset.
   package mutating func skip(to offset: Int) throws(CommandFailure) {
     if size != nil {
       (beginning, hasBegun, isAtEnd, decompressor) = ([], false, false, nil)
@@ -99,7 +100,7 @@ package struct InputBytes {
     }
   }
 
-  /// Examines the first bytes, which identify the file's format.
+  /// Reads the first bytes to recognize the compression format.
   private mutating func begin() throws(CommandFailure) {
     if hasBegun { return }
     hasBegun = true
@@ -145,8 +146,8 @@ package struct InputBytes {
   }
 }
 
-/// An open file. It is closed when the last value that reads from it is released, because a shell runs many imports in
-/// one process.
+/// An open file. It is closed when the last value that reads from it is released. This matters because a shell runs
+/// many imports in one process.
 private final class InputFile: Sendable {
   let descriptor: Int32
 

@@ -3,33 +3,34 @@ import CommandOutput
 import FirestoreJSON
 package import FirestoreModel
 
-/// The form of a text of documents, recognized by its name and its beginning.
+/// The format of a text with documents, recognized by the name and the first bytes.
 package struct InputForm: Hashable, Sendable {
   package var format: TransferFormat
   package var layout: InputLayout = .documents
-  /// A sentence about the recognized form; `nil` for the forms that Hearth writes, and for plain documents.
+  /// A sentence about the recognized format; `nil` for Hearth's formats and for plain documents.
   package var note: String?
-  /// The collection of documents by id, if the text names the collection; otherwise `nil`.
+  /// The collection of the documents, if the documents are listed by id and the text names their collection; otherwise
+  /// `nil`.
   package var collection: ResourcePath?
 }
 
-/// Recognizes the form of a text by its first bytes.
+/// Recognizes the format of a text by its first bytes.
 ///
-/// A given format or layout is never changed. A form that cannot be imported is rejected before anything is written.
-/// The error names the form and shows a command line that works.
+/// A format or layout in the options is never changed. A text that cannot be imported is rejected before anything is
+/// written. The error names its format and suggests a command line that works.
 struct InputRecognition {
   /// The name of the input in messages, such as `standard input`.
   let name: String
   /// The path of the input; `-` for standard input.
   let path: String
-  /// The format that the options give.
+  /// The format in the options; `nil` if none is given.
   let format: TransferFormat?
-  /// The layout that the options give.
+  /// The layout in the options; `nil` if none is given.
   let layout: InputLayout?
-  /// The collection that the options give.
+  /// The collection in the options; `nil` if none is given.
   let collection: ResourcePath?
 
-  /// - Parameter isAll: whether the text ends with these bytes.
+  /// - Parameter isAll: whether these bytes are the whole text.
   /// - Throws: `CommandFailure` for a text that cannot be imported.
   func form(of beginning: [UInt8], isAll: Bool) throws(CommandFailure) -> InputForm {
     var bytes = beginning
@@ -75,7 +76,7 @@ struct InputRecognition {
     return isWhole(outline.value) ? .json : .jsonl
   }
 
-  /// Whether an object on one line contains all documents, and is not itself a document.
+  /// Whether an object on one line is the whole input and contains documents, instead of being a document.
   private func isWhole(_ value: JSONSyntax) -> Bool {
     guard case .object(let members) = value.kind, !members.isEmpty, !DocumentEnvelope.isOne(value) else { return false }
     // A document can consist of maps only, but without `--into` it also needs a path, which no member gives.
@@ -117,7 +118,8 @@ struct InputRecognition {
     return try treeForm(members)
   }
 
-  /// The form of an export by Firefoo: documents by id, with the path of their collection, or by path.
+  /// The format of an export by Firefoo. It contains documents by id and the path of their collection, or documents by
+  /// path.
   /// - Parameter resource: the segments of the exported path.
   private func firefooForm(_ resource: JSONSyntax?) throws(CommandFailure) -> InputForm {
     var segments: [String] = []
@@ -134,7 +136,7 @@ struct InputRecognition {
       collection: path.isRoot ? nil : path)
   }
 
-  /// The form of an object whose members are documents, or collections of documents.
+  /// The format of an object whose members are documents, or collections of documents.
   private func treeForm(_ members: [JSONSyntax.Member]) throws(CommandFailure) -> InputForm {
     let documents = InputForm(format: .json)
     if members.contains(where: { ResourcePath($0.name).isDocument && $0.name.contains("/") }) { return documents }
@@ -163,7 +165,7 @@ struct InputRecognition {
   }
 
   private enum CollectionShape: Hashable {
-    /// An object of documents by id. An object of maps looks the same.
+    /// The object contains documents by id. A document whose fields are maps looks the same.
     case documents
     case list
     case empty
@@ -179,7 +181,7 @@ struct InputRecognition {
     }
   }
 
-  /// Whether several members have the same inner names, as documents have the same fields.
+  /// Whether several members have the same field names. Documents of a collection usually do.
   private static func haveCommonNames(_ members: [JSONSyntax.Member]) -> Bool {
     var seen: Set<String> = []
     for member in members {
@@ -231,7 +233,7 @@ struct InputRecognition {
         + "Run: jq '{COLLECTION: {ID: .}}' \(typed) | hearth import - --layout collections")
   }
 
-  /// Rejects JSON files of Google's tools that are not documents.
+  /// Rejects JSON files of Google's tools that contain no documents.
   private func checkOtherFiles(_ root: JSONSyntax) throws(CommandFailure) {
     if root["version"] != nil, let export = root["firestore"], export["metadata_file"] != nil || export["path"] != nil {
       throw CommandFailure(

@@ -2,44 +2,44 @@
 import ArgumentParser
 import FirestoreJSON
 
-/// The place of the documents in the JSON value of a file.
+/// The position of the documents in the JSON value of a file.
 package enum InputLayout: String, CaseIterable, Codable, ExpressibleByArgument, Sendable {
-  /// The elements of an array, or the members of an object by id or path.
+  /// The elements of an array are documents, or the members of an object by id or path.
   case documents
-  /// `{"users": {"u1": {…}}, "orders": [{…}]}`
+  /// Documents by collection: `{"users": {"u1": {…}}, "orders": [{…}]}`.
   case collections
-  /// `{"__collections__": {"users": {"u1": {…}}}}`, as node-firestore-import-export writes it.
+  /// The format of node-firestore-import-export: `{"__collections__": {"users": {"u1": {…}}}}`.
   case marked
-  /// `{"documents": [{"name": …, "fields": …}]}`, a response of the REST interface.
+  /// A response of the REST interface: `{"documents": [{"name": …, "fields": …}]}`.
   case listed
-  /// `{"meta": {"app": "firefoo", …}, "data": {"u1": {…}}}`
+  /// The format of Firefoo: `{"meta": {"app": "firefoo", …}, "data": {"u1": {…}}}`.
   case data
-  /// The whole value is one document with its path.
+  /// The whole value is a single document with its path.
   case single
-  /// Documents one after another, each on several lines.
+  /// Documents that follow each other, each on several lines.
   case sequence
 
-  /// The layouts that `--layout` accepts; the others are always recognized.
+  /// The layouts that `--layout` accepts. The other layouts are always recognized automatically.
   package static var allValueStrings: [String] { [Self.documents, .collections].map(\.rawValue) }
 
-  /// Whether documents have the name of their collection around them.
+  /// Whether the documents are inside a value with the name of their collection.
   var hasCollections: Bool { self == .collections || self == .marked }
 
-  /// The meaning of an element of a JSON value.
+  /// The content of an element of a JSON value.
   enum Content {
     case document
-    /// An array or object with documents inside.
+    /// An array or object that contains documents.
     case level
-    /// A member without documents, such as the token of the next page.
+    /// An element without documents, such as the token of the next page.
     case nothing
   }
 
-  /// The names of the member with collections, as tools write it.
+  /// The names that tools use for the member with the collections.
   static let markers = ["__collections__", "__collections"]
 
   /// - Parameters:
   ///   - name: the name before the element, still encoded as JSON; `nil` in an array.
-  ///   - levels: the open arrays and objects.
+  ///   - levels: the arrays and objects that contain the element.
   func content(of name: String?, in levels: [InputPosition.Level]) -> Content {
     switch self {
     case .documents, .single, .sequence: .document

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreJSON
 
-/// The first JSON value of a text. The known bytes can end in the middle of the value.
+/// The beginning of a text, parsed as a JSON value. The available bytes may end in the middle of the value.
 struct InputOutline {
-  /// The value. Arrays and objects that extend beyond the known bytes end early.
+  /// The value. Arrays and objects that do not end in the available bytes contain only their first elements.
   let value: JSONSyntax
-  /// The index after the value; `nil` if it extends beyond the known bytes.
+  /// The index after the value; `nil` if the value does not end in the available bytes.
   let end: Int?
 
   /// - Parameter bytes: the beginning of the text, without a byte order mark.
@@ -23,7 +23,7 @@ struct InputOutline {
   }
 }
 
-/// Finds the last position where a JSON text can be cut, and the open brackets at this position.
+/// Finds the last position at which a JSON text can be cut, and the brackets that are open at this position.
 private struct BracketScan {
   private(set) var cut: (end: Int, open: [UInt8])?
   private var open: [UInt8] = []

@@ -2,20 +2,20 @@
 import FirestoreExports
 import FirestoreModel
 
-/// One document in an input.
+/// A document in an input.
 package struct InputRecord: Sendable {
-  /// The name before the document, in an object of documents by name; still encoded as JSON.
+  /// The name of the document if it is a member of an object. It is still encoded as JSON.
   var name: String?
-  /// The name of the collection around the document, in a file with several; still encoded as JSON.
+  /// The name of the document's collection, if the file contains several collections. It is still encoded as JSON.
   var collection: String?
-  /// The path of a document whose name precedes it, once the import rules have determined it.
+  /// The path of a document that has a name. The import rules determine it.
   var path: ResourcePath?
   var bytes: [UInt8]
   /// The position of the document.
   var place: InputPosition
-  /// The position of the document's name, or of the document if it has no name. Reading can restart there.
+  /// The position of the document's name, or of the document if it has no name. Reading can start again there.
   var start: InputPosition
-  /// The record of an export in Google's format, without a text.
+  /// The record, if the input is an export in Google's format. Such a record has no text.
   private(set) var entity: ExportReader.Record?
 
   init(
@@ -39,7 +39,7 @@ package struct InputPosition: Hashable, Codable, Sendable {
   var line = 1
   /// The column, counted from 1 in Unicode scalars.
   var column = 1
-  /// The open arrays and objects of a JSON file, outermost first.
+  /// The arrays and objects of a JSON file that are open at the position, outermost first.
   var levels: [Level] = []
   /// Whether the JSON value of the whole file has ended.
   var isClosed = false
@@ -48,10 +48,10 @@ package struct InputPosition: Hashable, Codable, Sendable {
 
   enum Container: String, Codable, Sendable { case array, object }
 
-  /// An array or object around documents.
+  /// An array or object that contains documents.
   struct Level: Hashable, Codable, Sendable {
     var container: Container
-    /// The name before the array or object, still encoded as JSON; `nil` inside an array and for the outermost one.
+    /// The name of the array or object, still encoded as JSON; `nil` inside an array and for the outermost value.
     var name: String?
     /// Whether a comma must precede the next element.
     var followsElement = false

@@ -2,15 +2,15 @@
 import CommandOutput
 import FirestoreJSON
 
-/// Splits a byte stream into documents, with at most one of them in memory. It only finds the beginning and end of each
-/// document. `JSONSyntax` validates the document.
+/// Splits a byte stream into documents. At most one document is in memory. The splitter only finds the beginning and
+/// the end of each document. `JSONSyntax` validates the document.
 struct RecordSplitter {
-  /// The limit of a record. A document has at most 1 MiB by Firestore's accounting; its JSON can be several times as
-  /// long.
+  /// The maximum size of a record in bytes. A document has at most 1 MiB by Firestore's rules. Its JSON can be several
+  /// times as long.
   static let recordLimit = 16 * 1024 * 1024
 
   private let format: TransferFormat
-  /// The delimiter of cells; `nil` for files without rows.
+  /// The delimiter between cells; `nil` for files without rows.
   private let delimiter: Delimiter?
   private let layout: InputLayout
   private(set) var buffer: [UInt8] = []
@@ -21,8 +21,8 @@ struct RecordSplitter {
   var position: InputPosition
 
   /// - Parameters:
-  ///   - delimiter: the delimiter of rows; `nil` for the format's own.
-  ///   - layout: the place of the documents in a JSON value.
+  ///   - delimiter: the delimiter between cells; `nil` for the format's default.
+  ///   - layout: where the documents are in a JSON value.
   ///   - position: the position of the first bytes.
   init(
     _ format: TransferFormat, _ delimiter: Delimiter? = nil, _ layout: InputLayout = .documents,
@@ -45,7 +45,7 @@ struct RecordSplitter {
   /// Marks the end of the input.
   mutating func finish() { isAtEnd = true }
 
-  /// - Returns: the next document; `nil` if more bytes are needed, or after the last.
+  /// - Returns: the next document; `nil` if more bytes are needed, or after the last document.
   mutating func next() throws(JSONError) -> InputRecord? {
     if let delimiter { return try nextRow(delimiter) }
     switch format {
@@ -127,9 +127,9 @@ struct RecordSplitter {
 
   private enum Element {
     case record(InputRecord)
-    /// The beginning of an inner array or object.
+    /// An inner array or object begins.
     case level
-    /// An element that has no documents.
+    /// An element without documents.
     case nothing
     case incomplete
   }
@@ -154,7 +154,8 @@ struct RecordSplitter {
     return try element(of: level.container)
   }
 
-  /// - Returns: whether the outermost array or object has begun.
+  /// Reads the beginning of the outermost array or object.
+  /// - Returns: whether it has begun.
   private mutating func open() throws(JSONError) -> Bool {
     skipByteOrderMark()
     guard start < buffer.count else {
@@ -177,7 +178,7 @@ struct RecordSplitter {
     skipSpace()
   }
 
-  /// A whole value as one document.
+  /// Reads the whole value as one document.
   private mutating func whole() throws(JSONError) -> InputRecord? {
     skipByteOrderMark()
     if layout == .sequence, start == buffer.count { return nil }
@@ -229,7 +230,7 @@ struct RecordSplitter {
     return content == .document ? .record(record) : .nothing
   }
 
-  /// The index after the value at `start`; `nil` if it extends beyond the buffer.
+  /// The index after the value at `start`; `nil` if the value does not end in the buffer.
   private func endOfValue() -> Int? {
     var depth = 0
     var isInString = false
@@ -269,7 +270,7 @@ struct RecordSplitter {
     advance(to: end)
   }
 
-  /// Consumes bytes, counting lines and columns.
+  /// Consumes bytes, and counts their lines and columns.
   private mutating func advance(to end: Int) {
     position.offset += end - start
     for byte in buffer[start..<end] {
@@ -289,12 +290,12 @@ struct RecordSplitter {
 }
 
 extension UInt8 {
-  /// JSON's white space.
+  /// Whether the byte is white space in JSON.
   fileprivate var isSpace: Bool { self == 0x20 || self == 0x0a || self == 0x0d || self == 0x09 }
 }
 
 extension RecordSplitter {
-  /// The next nonempty row of cells; quoted cells can contain line breaks.
+  /// Returns the next row that is not empty. Quoted cells can contain line breaks.
   mutating func nextRow(_ delimiter: Delimiter) throws(JSONError) -> InputRecord? {
     while true {
       let newline = endOfRow(delimiter)
@@ -314,7 +315,7 @@ extension RecordSplitter {
     }
   }
 
-  /// The position of the line feed that ends the row at `start`; `nil` if there is none in the buffer.
+  /// The index of the line feed that ends the row at `start`; `nil` if the row does not end in the buffer.
   private func endOfRow(_ delimiter: Delimiter) -> Int? {
     guard case .quoted(let sign) = delimiter else { return buffer[start...].firstIndex(of: UInt8(ascii: "\n")) }
     var isQuoted = false

@@ -3,7 +3,7 @@ import CommandOutput
 import FirestoreJSON
 import Foundation
 
-/// The documents of a text, a file or standard input, in reading order.
+/// The documents of a text in a file or in standard input, in the order of the text.
 package struct TextInput {
   private static let chunkSize = 1024 * 1024
   var name: String { bytes.name }
@@ -13,14 +13,14 @@ package struct TextInput {
   private var bytes: InputBytes
   private var splitter: RecordSplitter
   private var isAtEnd = false
-  /// Examined bytes that are yet to be read.
+  /// Bytes that were read to recognize the format, and that are not yet split into documents.
   private var beginning: [UInt8] = []
   private var hasBegun = false
-  /// The reason why reading stopped, reported after the preceding documents.
+  /// The error that ended reading. It is reported after the preceding documents.
   private var failure: CommandFailure?
   private var form: InputForm
   private var format: TransferFormat { form.format }
-  /// The delimiter of rows; `nil` for inputs without rows.
+  /// The delimiter between cells; `nil` for inputs without rows.
   private(set) var delimiter: Delimiter?
 
   /// - Parameter path: `-` for standard input.
@@ -31,10 +31,10 @@ package struct TextInput {
     bytes = try InputBytes(path)
   }
 
-  /// The number of bytes examined to recognize the form.
+  /// The number of bytes from which the format is recognized.
   private static let recognizedBytes = 256 * 1024
 
-  /// Recognizes the form by the first bytes. Call it before reading.
+  /// Recognizes the format by the first bytes. Call this before reading documents.
   mutating func recognize(_ recognition: InputRecognition) throws(CommandFailure) -> InputForm {
     if beginning.isEmpty { try lookAhead() }
     form = try recognition.form(
@@ -44,7 +44,7 @@ package struct TextInput {
     return form
   }
 
-  /// Sets the delimiter of rows, or infers it from the first row. Call it before reading any row.
+  /// Sets the delimiter between cells, or infers it from the first row. Call this before reading a row.
   /// - Parameter given: the delimiter; `nil` to infer it.
   mutating func part(by given: Delimiter?) throws(CommandFailure) {
     guard format == .csv || given != nil else { return }
@@ -53,7 +53,7 @@ package struct TextInput {
     splitter = RecordSplitter(format, delimiter, form.layout)
   }
 
-  /// The first documents or rows, beginning with the names.
+  /// The first documents, or the first rows including the names.
   mutating func sample() throws -> [InputRecord] {
     var splitter = RecordSplitter(format, delimiter, form.layout)
     var (rows, looked) = ([InputRecord](), 0)
@@ -69,7 +69,8 @@ package struct TextInput {
     return rows
   }
 
-  /// - Returns: whether the input ends.
+  /// Reads bytes in advance.
+  /// - Returns: whether the input has ended.
   @discardableResult
   private mutating func lookAhead() throws(CommandFailure) -> Bool {
     let chunk = try readChunk(Self.chunkSize)
@@ -77,7 +78,7 @@ package struct TextInput {
     return chunk.count < Self.chunkSize
   }
 
-  /// Reads a number of bytes, or as many as are available.
+  /// Reads `count` bytes, or fewer at the end of the input.
   private mutating func readChunk(_ count: Int) throws(CommandFailure) -> [UInt8] {
     var chunk: [UInt8] = []
     do throws(CommandFailure) {
@@ -93,7 +94,7 @@ package struct TextInput {
     return chunk
   }
 
-  /// Continues after a document.
+  /// Skips the documents before a position.
   mutating func skip(to position: InputPosition, _ format: TransferFormat) throws(CommandFailure) {
     splitter = RecordSplitter(format, delimiter, form.layout, at: position)
     hasBegun = true
@@ -108,7 +109,7 @@ package struct TextInput {
   }
 
   /// - Returns: the next documents; `nil` after the last.
-  /// - Throws: `CommandFailure`, or `JSONError` if the next document cannot be found.
+  /// - Throws: `CommandFailure`, or `JSONError` if the end of the next document cannot be found.
   mutating func next() throws -> ImportInput.Batch? {
     var batch = ImportInput.Batch()
     while !batch.isFull {
@@ -123,7 +124,8 @@ package struct TextInput {
     return batch.records.isEmpty ? nil : batch
   }
 
-  /// - Parameter afterOthers: whether preceding documents can still be written if the rest is unreadable.
+  /// - Parameter afterOthers: whether other documents precede this one. They can still be written if the rest is
+  ///   unreadable.
   private mutating func nextRecord(afterOthers: Bool) throws -> InputRecord? {
     while true {
       do throws(JSONError) {

@@ -6,8 +6,8 @@ import FirestoreProtocol
 package import FirestoreQuery
 import Spelling
 
-/// Detects fields in a query that no document has, and values of a type that the field never has. Without a note, a
-/// mistyped name or a number in quotes looks like an empty collection.
+/// Detects fields in a query that no document has, and values of a type that a field never has. Without a note, a
+/// mistyped field name or a number in quotes looks like an empty result.
 package struct AbsentFields: Sendable {
   private let query: Query
   private let datastore: any Datastore
@@ -17,10 +17,10 @@ package struct AbsentFields: Sendable {
     (self.query, datastore, database) = (query, connection.datastore, connection.database)
   }
 
-  /// The number of documents to check. Servers may charge for them.
+  /// The number of documents that are checked. Servers may charge for reading them.
   private static let sampleSize = 100
 
-  /// - Returns: `nil` if the documents have every field, or if it cannot be determined.
+  /// - Returns: `nil` if the documents have every field, or if this is unknown.
   func note() async -> String? {
     let conditions = query.filters.flatMap(\.fieldFilters)
     let paths = (conditions.map(\.path) + query.explicitOrderBy.map(\.path)).filter { !$0.isDocumentID }
@@ -29,20 +29,21 @@ package struct AbsentFields: Sendable {
     return conditions.lazy.compactMap { otherType($0, documents) }.first
   }
 
-  /// The note about the first of the fields that no document of the whole collection has.
-  /// - Returns: `nil` if the documents have every field, or if it cannot be determined.
+  /// A note about the first field that no document of the whole collection has.
+  /// - Returns: `nil` if the documents have every field, or if this is unknown.
   package func note(of paths: [FieldPath]) async -> String? {
     guard !paths.isEmpty, let documents = await sample() else { return nil }
     return await note(of: paths, documents)
   }
 
-  /// Like `note(of:)`, and reads several documents only after one read per field.
+  /// A note as from `note(of:)`. First reads at most one document per field, and reads several documents only if a
+  /// field is missing.
   func note(ofUnsampled paths: [FieldPath]) async -> String? {
     for path in paths where await isAbsent(path, Self.sampleSize) { return await note(of: [path]) }
     return nil
   }
 
-  /// A question that suggests an existing field with a similar name.
+  /// A question whether the user means an existing field with a similar name.
   package func suggestion(for path: FieldPath) async -> String? {
     guard let documents = await sample(), !documents.contains(where: { $0[path] != nil }) else { return nil }
     return suggestion(for: path, documents)
@@ -72,7 +73,7 @@ package struct AbsentFields: Sendable {
 
   private var place: String { query.collectionGroup.map { "all collections \($0)" } ?? query.path.text }
 
-  /// Whether a field that the checked documents lack is missing in the whole collection.
+  /// Whether a field that the checked documents do not have is missing in the whole collection.
   private func isAbsent(_ path: FieldPath, _ checked: Int) async -> Bool {
     if checked < Self.sampleSize { return true }
     let order = [OrderBy(path)]
@@ -81,7 +82,7 @@ package struct AbsentFields: Sendable {
     return (try? await datastore.keys(of: query.target))?.isEmpty == true
   }
 
-  /// The note about a condition on a type that the field never has in the checked documents.
+  /// A note about a condition with a value of a type that the field never has in the checked documents.
   private func otherType(_ condition: FieldFilter, _ documents: [Document]) -> String? {
     let values = documents.compactMap { $0[condition.path] }
     let found: [Value]
@@ -111,7 +112,7 @@ package struct AbsentFields: Sendable {
 }
 
 extension Value {
-  /// The name of the types that compare with each other.
+  /// The name of the group of types whose values can be compared with each other.
   fileprivate var kindName: String {
     switch self {
     case .integer, .double: "number"
@@ -121,7 +122,7 @@ extension Value {
 }
 
 extension Fields {
-  /// The names of all fields, and of the fields in maps.
+  /// The names of all fields, including the fields in maps.
   fileprivate func names(below parent: [String]) -> [String] {
     entries.flatMap { name, value -> [String] in
       let path = parent + [name]

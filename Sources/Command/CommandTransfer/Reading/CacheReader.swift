@@ -8,11 +8,11 @@ import FirestoreSync
 
 package import class Hearth.Client
 
-/// Reads the dashboard's cache, without a network.
+/// Reads the dashboard's cache without a network connection.
 package enum CacheReader {
-  /// Runs work on the cache.
-  /// - Parameter isMade: whether a missing cache is created.
-  /// - Throws: `CommandFailure` if the cache is in use or cannot be opened; errors of the work.
+  /// Runs a function with a client for the cache.
+  /// - Parameter isMade: whether to create a missing cache.
+  /// - Throws: `CommandFailure` if the cache is in use or cannot be opened. Errors of the function are rethrown.
   package static func withClient<Result: Sendable>(
     _ locations: StorageOptions.Locations, isMade: Bool = false, _ work: (Client) async throws -> Result
   ) async throws -> Result {
@@ -28,7 +28,7 @@ package enum CacheReader {
     }
   }
 
-  /// The cached documents, with the pending writes.
+  /// The cached documents, including the effects of pending writes.
   package static func documents(of query: Query, _ locations: StorageOptions.Locations) async throws -> [Document] {
     try await withClient(locations) { client in
       if query.isDocumentQuery, let key = DocumentKey(query.path) {
@@ -44,7 +44,7 @@ package enum CacheReader {
     return "the cache in \(folder)"
   }
 
-  /// - Throws: if the client runs without its configured cache.
+  /// - Throws: if the client could not open its cache and runs without it.
   package static func check(_ client: Client) throws(CommandFailure) {
     if let problem = client.engine.cacheProblem { throw CommandFailure(cache: problem.error) }
   }

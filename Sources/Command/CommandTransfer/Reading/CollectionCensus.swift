@@ -2,12 +2,12 @@
 package import CommandOutput
 package import FirestoreModel
 
-/// The count and size of documents by collection. Subcollections with the same id below the documents of one collection
-/// count as one entry: `cities/*/landmarks`.
+/// The count and the size of documents by collection. Subcollections that have the same id and the same parent
+/// collection are one entry: `cities/*/landmarks`.
 package struct CollectionCensus: Sendable {
   package struct Entry: Sendable {
     package var documents = 0
-    /// The bytes of all documents by Firestore's rules: name, fields, and 32 bytes per document.
+    /// The size of all documents in bytes by Firestore's rules: name, fields, and 32 bytes per document.
     package var bytes = 0
     package var largest: (key: DocumentKey, bytes: Int)?
 
@@ -57,10 +57,10 @@ package struct CollectionCensus: Sendable {
     return table
   }
 
-  /// The names of the cells of the rows.
+  /// The names of the cells in each row.
   package static let names = ["collection", "documents", "bytes", "average", "largestBytes", "largest"]
 
-  /// The entries as rows, largest first, with sizes in bytes.
+  /// The entries as rows, largest first. Sizes are in bytes.
   package var rows: [ListedRow] {
     typealias Cell = ListedRow.Cell
     return ranked.map { name, entry in
@@ -79,7 +79,7 @@ package struct CollectionCensus: Sendable {
     }
   }
 
-  /// The size in readable units: `512 B`, `1.5 KiB`.
+  /// A size with a unit: `512 B`, `1.5 KiB`.
   package static func size(_ bytes: Int) -> String {
     var (amount, unit) = (Double(bytes), "B")
     for larger in ["KiB", "MiB", "GiB", "TiB"] where amount >= 1024 {

@@ -11,7 +11,7 @@ import Foundation
 
 import struct Hearth.Backend
 
-/// A comparison of two sequences of documents in path order.
+/// Compares two sequences of documents in path order.
 package struct Comparison {
   package struct Outcome: Hashable, Sendable {
     package var removed = 0
@@ -27,7 +27,7 @@ package struct Comparison {
     package var differs: Bool { removed + added + modified > 0 }
   }
 
-  /// The number of leading segments removed from each side's paths.
+  /// The number of leading segments that are removed from the paths of each side.
   package let prefixes: (before: Int, after: Int)
 
   package init(prefixes: (before: Int, after: Int)) {
@@ -80,7 +80,7 @@ package struct Comparison {
     prefix == 0 ? key.path : ResourcePath(segments: key.path.segments.dropFirst(prefix).map(String.init))
   }
 
-  /// Orders two paths; a side at its end sorts last.
+  /// Compares two paths. If a side has no more documents, the other side comes first.
   private static func order(_ before: ResourcePath?, _ after: ResourcePath?) -> Ordering {
     guard let before else { return .descending }
     guard let after else { return .ascending }
@@ -101,16 +101,17 @@ package struct Comparison {
   }
 }
 
-/// One side of a comparison, as named on the command line.
+/// One side of a comparison, as given on the command line.
 package enum ComparedSide: Sendable {
-  /// `-` for standard input.
+  /// A file; `-` is standard input.
   case file(String)
   /// - Parameters:
-  ///   - path: the root for a whole database.
+  ///   - path: the path in the database; the root for the whole database.
   ///   - time: the read time; `nil` for now.
   case database(StorageOptions.Locations, ResourcePath, at: Timestamp?)
 
-  /// Reads the text as the name of a file of documents or a data folder if it exists, and otherwise as a place.
+  /// Parses the text. If a file of documents or a data folder with this name exists, it is used. Otherwise the text is
+  /// a location such as `connection:prod`.
   package init(_ text: String, in locations: StorageOptions.Locations) throws(CommandFailure) {
     let text = BackupFolder.documents(at: text)
     if text == "-" || ImportInput.isFile(text) || ExportLocation.isExport(text) {
@@ -135,7 +136,7 @@ package enum ComparedSide: Sendable {
     self = .database(named.locations, named.path ?? .root, at: named.time)
   }
 
-  /// This side at another read time.
+  /// The same side at another read time.
   package func at(_ time: Timestamp) throws(CommandFailure) -> ComparedSide {
     guard case .database(let locations, let path, nil) = self else {
       throw CommandFailure(.usage, "--at needs a path without a time.")
@@ -163,7 +164,7 @@ package enum ComparedSide: Sendable {
     }
   }
 
-  /// All documents of a file by path. If several have the same path, the last one wins.
+  /// All documents in a file by path. If several have the same path, the last one is used.
   private static func read(_ file: String, _ database: DatabaseID) throws -> [(key: DocumentKey, data: DocumentData)] {
     let named = TransferFormat(input: file)
     var input = try ImportInput(file, named)
@@ -235,7 +236,7 @@ package struct ComparedDocuments {
 /// A document that differs between the sides.
 package struct DocumentDifference: Hashable, Sendable {
   package enum Kind: Hashable, Sendable {
-    /// The document is only on one side. The value has its fields as JSON.
+    /// The document exists only on one side. The value contains its fields as JSON.
     case removed(String)
     case added(String)
     case modified([FieldDifference])
@@ -246,7 +247,7 @@ package struct DocumentDifference: Hashable, Sendable {
 
   private var name: String { path.isRoot ? "." : path.text }
 
-  /// `- path fields`, `+ path fields`, or `~ path` and a line for each field that differs.
+  /// The difference as lines: `- path fields`, `+ path fields`, or `~ path` and a line for each field that differs.
   package var lines: [ShownText] {
     switch kind {
     case .removed(let fields): return ["- \(name)  \(json: fields)"]
@@ -283,17 +284,18 @@ package struct DocumentDifference: Hashable, Sendable {
 /// A field whose values differ between two versions of a document.
 package struct FieldDifference: Hashable, Sendable {
   let path: FieldPath
-  /// The value as JSON, with references relative to their own database; `nil` if the side has no such field.
+  /// The value as JSON; `nil` if this side does not have the field. References are relative to the database of the
+  /// side.
   let before: String?
   let after: String?
 
-  /// The fields of one version of a document, and their database.
+  /// The fields of one version of a document, and the database of the document.
   struct Side {
     var fields: Fields
     var database: DatabaseID
   }
 
-  /// The differences by path. If both sides have a map, the fields of the maps are compared.
+  /// The differences in field order. If both values are maps, their fields are compared.
   static func between(_ before: Side, _ after: Side, below parent: FieldPath? = nil) -> [FieldDifference] {
     let names = Fields(before.fields.entries + after.fields.entries).entries.map(\.name)
     return names.flatMap { name -> [FieldDifference] in

@@ -4,25 +4,27 @@ package import FirestoreProtocol
 package import FirestoreQuery
 import Synchronization
 
-/// A query's result from the server, page by page, so that only one page is in memory. A query with a limit from the
-/// end is read as a single page.
+/// The result of a query, read from the server page by page, so that only one page is in memory. If the query has a
+/// limit from the end, the result is a single page.
 package struct DocumentPages {
-  /// The page size in key order, where the cost depends only on the page's content.
+  /// The number of documents per page in key order. In this order, the cost of a page depends only on its contents.
   private static let pageSize = 1000
-  /// The page size in any other order: the embedded backend scans the whole collection for each page.
+  /// The number of documents per page in any other order. The embedded backend scans the whole collection for each
+  /// page.
   private static let orderedPageSize = 20_000
 
   private let datastore: any Datastore
   private let database: DatabaseID
   private let pageSize: Int
   private let view: ReadView
-  /// Whether the query has a limit from the end. It is read in reverse order, with a limit from the beginning.
+  /// Whether the query has a limit from the end. Such a query is read in reverse order, with a limit from the
+  /// beginning.
   private let isBackwards: Bool
   private var query: Query
   private var remaining: Int?
   private var isFinished = false
 
-  /// - Parameter projection: the fields to read, in addition to the order's fields; `nil` for all.
+  /// - Parameter projection: the fields to read; `nil` for all. The fields of the order are always read.
   package init(
     of query: Query, at datastore: any Datastore, _ database: DatabaseID, projection: FieldMask? = nil
   ) {
@@ -36,7 +38,7 @@ package struct DocumentPages {
     view = ReadView(projection: projection.map { FieldMask(outermost: $0.paths.union(order)) })
   }
 
-  /// Skips documents. Call it before `next`.
+  /// Skips documents. Call this before `next`.
   package mutating func drop(_ count: Int) async throws(RPCStatus) {
     if count == 0 { return }
     guard let key = try await datastore.key(at: count, of: query.target) else {
@@ -76,29 +78,29 @@ package struct DocumentPages {
 }
 
 extension FieldMask {
-  /// Makes a mask without paths that other paths already cover.
+  /// Creates a mask without the paths that are inside other paths.
   package init(outermost paths: Set<FieldPath>) {
     self.init(paths.filter { path in !paths.contains { $0 != path && $0.isPrefix(of: path) } })
   }
 }
 
-/// All documents below a path, from a few queries over all collections. Results are passed on as they arrive. Reading
-/// collection by collection would take one request per document, to list the collections below it.
+/// Reads all documents below a path with a few queries over all collections, and passes on each result as it arrives.
+/// Reading collection by collection would need a request for each document, to list the collections below it.
 struct DescendantPages: Sendable {
-  /// The document count of one query. The embedded backend scans all remaining documents for each query, and holds the
-  /// names of twice as many documents.
+  /// The maximum number of documents in the result of one query. For each query, the embedded backend scans all
+  /// remaining documents and stores up to twice as many names.
   private static let pageSize = 40_000
 
   let datastore: any Datastore
   var request: DescendantsRequest
 
-  /// - Parameter projection: the fields to read; `nil` for all.
+  /// - Parameter projection: the fields to read; `nil` for all fields.
   init(below path: ResourcePath, at datastore: any Datastore, projection: FieldMask?) {
     self.datastore = datastore
     request = DescendantsRequest(path, limit: Self.pageSize, ReadView(projection: projection))
   }
 
-  /// - Returns: `false`, without visiting anything, if the backend does not support such queries.
+  /// - Returns: `false` if the backend does not support such queries. In this case no document was visited.
   func visit(_ body: (Document) async throws -> Void) async throws -> Bool {
     let pieces = ElementChannel<[Document]>()
     let request = request
@@ -149,7 +151,7 @@ struct DescendantPages: Sendable {
 }
 
 extension RPCStatus {
-  /// Whether the server does not support this kind of query, but may support others.
+  /// Whether the server rejects this kind of query, although it may support other queries.
   fileprivate var isAboutTheQuery: Bool { code == .unimplemented || code == .invalidArgument }
 }
 
@@ -164,7 +166,8 @@ private final class Progress: Sendable {
   func pass(_ documents: [Document]) { state.withLock { $0.pass(documents) } }
 }
 
-/// Passes elements from one task to another, one at a time: the sender waits until the previous element was received.
+/// Passes elements from one task to another, one at a time. The sender waits until the receiver has received the
+/// previous element.
 final class ElementChannel<Element: Sendable>: Sendable {
   private struct State {
     var element: Element?
@@ -172,7 +175,7 @@ final class ElementChannel<Element: Sendable>: Sendable {
     var giver: CheckedContinuation<Void, Never>?
     var taker: CheckedContinuation<Void, Never>?
 
-    /// Returns the waiting tasks, which then check again.
+    /// Returns the waiting tasks. When resumed, each task checks again whether it can continue.
     mutating func wake() -> [CheckedContinuation<Void, Never>] {
       defer { (giver, taker) = (nil, nil) }
       return [giver, taker].compactMap { $0 }
@@ -200,7 +203,7 @@ final class ElementChannel<Element: Sendable>: Sendable {
     }
   }
 
-  /// - Returns: `nil` after the end.
+  /// - Returns: the next element; `nil` after the end.
   func take() async -> Element? {
     while true {
       let (element, isEnded, woken) = state.withLock { state in
@@ -221,7 +224,7 @@ final class ElementChannel<Element: Sendable>: Sendable {
     }
   }
 
-  /// Ends the handoff: no element follows. A sent element can still be received.
+  /// Ends the channel. No more elements can be sent. An element that was already sent can still be received.
   func end() {
     let woken = state.withLock { state in
       state.isEnded = true
@@ -231,7 +234,7 @@ final class ElementChannel<Element: Sendable>: Sendable {
   }
 
   /// Waits for a change.
-  /// - Parameter enqueue: returns whether there is anything to wait for; if so, it stores the continuation.
+  /// - Parameter enqueue: returns whether the task must wait. If so, it stores the continuation.
   private func wait(_ enqueue: (inout State, CheckedContinuation<Void, Never>) -> Bool) async {
     await withCheckedContinuation { continuation in
       let waits = state.withLock { enqueue(&$0, continuation) }

@@ -9,9 +9,9 @@ package struct DocumentWalk: Sendable {
   package let datastore: any Datastore
   package let database: DatabaseID
   package let isRecursive: Bool
-  /// Whether a walk that is not recursive counts the skipped subcollections.
+  /// Whether a non-recursive walk counts the subcollections that it skips.
   package var countsSubcollections = false
-  /// The fields to read; `nil` for all.
+  /// The fields to read; `nil` for all fields.
   package var projection: FieldMask?
 
   package init(at datastore: any Datastore, _ database: DatabaseID, isRecursive: Bool) {
@@ -21,7 +21,7 @@ package struct DocumentWalk: Sendable {
   }
 
   /// Visits a document and its descendants, the documents of a collection, or a whole database.
-  /// - Returns: the number of skipped subcollections, if counted.
+  /// - Returns: the number of skipped subcollections if they are counted.
   @discardableResult
   package func visit(_ path: ResourcePath, _ body: (Document) async throws -> Void) async throws -> Int {
     if isRecursive, try await visitAll(path, body) { return 0 }
@@ -31,7 +31,7 @@ package struct DocumentWalk: Sendable {
   }
 
   /// Visits the same documents in the same order as a walk, but with queries over all collections.
-  /// - Returns: `false`, without visiting anything, if the backend does not support such queries.
+  /// - Returns: `false` if the backend does not support such queries. In this case no document was visited.
   private func visitAll(_ path: ResourcePath, _ body: (Document) async throws -> Void) async throws -> Bool {
     let pages = DescendantPages(below: path, at: datastore, projection: projection)
     guard let key = DocumentKey(path) else { return try await pages.visit(body) }
@@ -56,9 +56,9 @@ package struct DocumentWalk: Sendable {
     }
 
     private let walk: DocumentWalk
-    /// The remaining parts, the next one last.
+    /// The parts that remain to be visited. The last one is next.
     private var frames: [Frame]
-    /// The number of skipped subcollections, if counted.
+    /// The number of skipped subcollections if they are counted.
     private(set) var passedOver = 0
 
     init(_ walk: DocumentWalk, _ path: ResourcePath) {
@@ -66,7 +66,7 @@ package struct DocumentWalk: Sendable {
       frames = path.isRoot ? [.root] : [DocumentKey(path).map { .document($0) } ?? .collections([path])]
     }
 
-    /// - Returns: the next existing document; `nil` after the last.
+    /// - Returns: the next existing document; `nil` after the last document.
     mutating func next() async throws -> Document? {
       while let frame = frames.popLast() {
         switch frame {
@@ -109,8 +109,8 @@ package struct DocumentWalk: Sendable {
   }
 }
 
-/// The documents of a collection in id order, page by page. Includes missing documents, which do not exist but have
-/// documents below them.
+/// The documents of a collection in id order, read page by page. Nonexistent documents that have subcollections are
+/// included.
 package struct CollectionMembers {
   private let collection: ResourcePath
   private let datastore: any Datastore
@@ -123,7 +123,7 @@ package struct CollectionMembers {
 
   /// - Parameters:
   ///   - limit: the largest number of documents; `nil` for all.
-  ///   - projection: the fields to read; `nil` for all.
+  ///   - projection: the fields to read; `nil` for all fields.
   init(
     of collection: ResourcePath, at datastore: any Datastore, _ database: DatabaseID, includesMissing: Bool = true,
     limit: Int? = nil, projection: FieldMask? = nil
@@ -136,7 +136,7 @@ package struct CollectionMembers {
       of: Query(path: collection, limit: limit), at: datastore, database, projection: projection)
   }
 
-  /// - Returns: the next documents; missing ones have no version. `nil` after the last.
+  /// - Returns: the next documents; `nil` after the last document. Nonexistent documents have no version.
   mutating func next() async throws -> [Document]? {
     if isFinished { return nil }
     if missing == nil { missing = includesMissing ? try await datastore.missingDocuments(in: collection)[...] : [] }
@@ -162,7 +162,7 @@ package struct CollectionMembers {
 }
 
 extension Datastore {
-  /// The ids of the collections below each document, with concurrent requests for several documents.
+  /// The ids of the collections below each document. Several documents are requested concurrently.
   package func collectionIDs(below keys: [DocumentKey]) async throws -> [[String]] {
     try await withThrowingTaskGroup(of: (Int, [String]).self) { group in
       var ids = [[String]](repeating: [], count: keys.count)
@@ -175,7 +175,7 @@ extension Datastore {
     }
   }
 
-  /// Counts the documents of a query.
+  /// Counts the documents in the result of a query.
   package func count(_ query: Query) async throws -> Int {
     let figures = try await aggregate(query.target, [Aggregation(alias: "count", function: .count)])
     guard case .integer(let count)? = figures["count"] else {

@@ -6,7 +6,7 @@ import FirestoreProtocol
 package import FirestoreQuery
 import Spelling
 
-/// Notes about a path without results, because a mistyped name or a wrong project looks like lost data.
+/// Notes about a path without results. Without a note, a mistyped name or a wrong project looks like lost data.
 struct EmptyAnswer: Sendable {
   let datastore: any Datastore
   let database: DatabaseID
@@ -17,8 +17,8 @@ struct EmptyAnswer: Sendable {
 
   /// - Parameters:
   ///   - path: the path of a collection or document, or the root.
-  ///   - group: the id of collections at any depth, instead of the path.
-  /// - Returns: `nil` if there is nothing to add, or if it cannot be determined.
+  ///   - group: the collection id of a collection group, which replaces the path.
+  /// - Returns: `nil` if there is no likely reason, or if the reason cannot be determined.
   func note(at path: ResourcePath, group: String? = nil) async -> String? {
     // The note is optional: the result is complete without it.
     guard let collections = try? await datastore.listCollectionIDs(below: .root) else { return nil }
@@ -27,7 +27,7 @@ struct EmptyAnswer: Sendable {
     return await nearest(to: path, collections)
   }
 
-  /// The note about data in other databases of the same backend.
+  /// A note about data in other databases of the same backend.
   private func elsewhere() async -> String? {
     // Notes are omitted if they cannot be determined.
     guard let all = try? await datastore.databases(of: nil) else { return nil }
@@ -38,7 +38,7 @@ struct EmptyAnswer: Sendable {
       + "\(first.options(from: database))."
   }
 
-  /// The note about the outermost missing part of the path, with the nearest existing name.
+  /// A note about the first segment of the path that does not exist, with the most similar existing name.
   private func nearest(to path: ResourcePath, _ collections: [String]) async -> String? {
     var (parent, known) = (ResourcePath.root, collections)
     let segments = path.segments.map(String.init)
@@ -77,8 +77,8 @@ extension HeadlessOptions {
     if let reason { note(ShownText(reason)) }
   }
 
-  /// Prints which field in an alternative of a query with results no document has, unless `--quiet` is set. The other
-  /// alternatives hide a mistyped name.
+  /// Prints the field that occurs in one alternative (`or`) of a query but in no document, unless `--quiet` is set. The
+  /// results of the other alternatives would hide a mistyped name.
   package func hint(forAlternativesOf query: Query, _ connection: BackendConnection) async {
     let paths = query.filters.flatMap(\.alternatives).map(\.path).filter { !$0.isDocumentID }
     if quiet || paths.isEmpty { return }
@@ -87,7 +87,7 @@ extension HeadlessOptions {
 }
 
 extension Filter {
-  /// The conditions of which not all have to hold.
+  /// The conditions of which a document need not satisfy all.
   fileprivate var alternatives: [FieldFilter] {
     switch self {
     case .field: []
@@ -98,7 +98,7 @@ extension Filter {
 }
 
 extension CommandFailure {
-  /// The failure with a note about possible reasons for an empty result.
+  /// The failure, with a note about possible reasons for the empty result.
   package func hinting(at path: ResourcePath, _ connection: BackendConnection) async -> CommandFailure {
     guard let note = await EmptyAnswer(connection).note(at: path) else { return self }
     var failure = self
@@ -108,7 +108,7 @@ extension CommandFailure {
 }
 
 extension DatabaseID {
-  /// The options that select this database, relative to another one.
+  /// The options that select this database if another one is selected now.
   fileprivate func options(from other: DatabaseID) -> String {
     var options: [String] = []
     if project != other.project { options.append("--project \(ShellText.typed(project))") }

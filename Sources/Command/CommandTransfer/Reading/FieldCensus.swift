@@ -4,9 +4,9 @@ import FirestoreJSON
 package import FirestoreModel
 import FirestoreQuery
 
-/// The fields of documents, their types, and the documents that differ from most.
+/// Counts the fields of documents and their types, and finds the documents that differ from most other documents.
 package struct FieldCensus: Sendable {
-  /// A count of occurrences, and the first document with one.
+  /// The number of occurrences, and the first document in which one was found.
   package struct Occurrence: Hashable, Sendable {
     var count = 0
     var first: DocumentKey
@@ -16,7 +16,7 @@ package struct FieldCensus: Sendable {
     package let path: FieldPath
     /// The number of documents that have the field.
     fileprivate(set) var present = 0
-    /// The field's types by name; elements of arrays count as `array of string`.
+    /// The types of the field by name. A type such as `array of string` is for the elements of arrays.
     fileprivate(set) var types: [String: Occurrence] = [:]
     /// The first document without the field.
     fileprivate(set) var firstWithout: DocumentKey?
@@ -74,15 +74,15 @@ package struct FieldCensus: Sendable {
   /// The fields in path order, with the fields of a map after the map.
   package var sorted: [Field] { fields.values.sorted { $0.path < $1.path } }
 
-  /// The fields, most frequent first.
+  /// The fields, sorted by the number of documents that have them.
   package var byFrequency: [Field] { fields.values.sorted { ($1.present, $0.path) < ($0.present, $1.path) } }
 }
 
 extension FieldCensus.Field {
-  /// The share of the values, or of the documents, below which a type or field is listed as an outlier.
+  /// A type or field is listed as an outlier if its share of the values or documents is below this.
   private static let rareness = 0.02
 
-  /// The differences from most documents, each with an example document.
+  /// The types and fields that differ from most documents, each with an example document.
   package func outliers(of documents: Int) -> [String] {
     let ranked = ranked
     var outliers = ranked.dropFirst().filter { Double($0.occurrence.count) <= max(1, Self.rareness * Double(present)) }
@@ -100,7 +100,7 @@ extension FieldCensus.Field {
     return outliers
   }
 
-  /// - Parameter documents: the total document count.
+  /// - Parameter documents: the count of all documents.
   package func json(of documents: Int) -> String {
     let types = ranked.map { type in
       "{\"type\": \(DocumentLine.quoted(type.name)), \"count\": \(type.occurrence.count), "
@@ -113,7 +113,7 @@ extension FieldCensus.Field {
 }
 
 extension FieldCensus {
-  /// The names of the cells of the rows.
+  /// The names of the cells in each row.
   package static let names = ["field", "present", "documents", "types", "outliers"]
 
   /// The fields as rows, in path order.
@@ -146,7 +146,7 @@ extension FieldCensus {
     return table
   }
 
-  /// The share in percent; `100 %` only if all documents have the field.
+  /// The share in percent. `100 %` is shown only if all documents have the field.
   static func rate(_ part: Int, of whole: Int) -> String {
     if part == whole { return "100 %" }
     let thousandths = min(999, max(1, Int((Double(part) / Double(whole) * 1000).rounded())))

@@ -6,18 +6,18 @@ package import FirestoreModel
 import FirestoreProtocol
 package import FirestoreQuery
 
-/// Documents, counted by the values of some fields. Values are equal by the backend's rules: 1 and 1.0 are one group,
-/// named after the first value.
+/// Groups of documents that have the same values in some fields, with their document counts. Values are compared by the
+/// backend's rules. For example, 1 and 1.0 are in the same group, and its name is the first value.
 package struct FieldGroups: Sendable {
   package struct Group: Sendable {
-    /// The values in field order; `nil` for a field that the documents lack.
+    /// The values in the order of the fields; `nil` for a field that the documents do not have.
     package let values: [Value?]
     package fileprivate(set) var documents = 0
 
-    /// Whether the documents have none of the fields.
+    /// Whether the documents of this group have none of the fields.
     package var isAbsent: Bool { values.allSatisfy { $0 == nil } }
 
-    /// Whether this group comes first in value order. A missing field sorts last.
+    /// Whether this group precedes another in value order. A missing field is last.
     fileprivate func precedes(_ other: Group) -> Bool {
       for (mine, theirs) in zip(values, other.values) {
         switch (mine, theirs) {
@@ -43,7 +43,7 @@ package struct FieldGroups: Sendable {
     groups[Self.key(of: values), default: Group(values: values)].documents += 1
   }
 
-  /// A key of bytes. Two keys are equal if all their values are equal in the total order.
+  /// A group's key as bytes. Two keys are equal if all values are equal in Firestore's total order.
   private static func key(of values: [Value?]) -> [UInt8] {
     var code = OrderedCode()
     for value in values {
@@ -63,14 +63,14 @@ package struct FieldGroups: Sendable {
   /// The groups in value order.
   package var sorted: [Group] { groups.values.sorted { $0.precedes($1) } }
 
-  /// The fields that none of the documents has.
+  /// The fields that no document has.
   package var unseen: [FieldPath] {
     fields.paths.enumerated().filter { index, _ in groups.values.allSatisfy { $0.values[index] == nil } }.map(\.element)
   }
 
   // MARK: Reading
 
-  /// Counts the documents of a query at a server, which sends only the grouped fields.
+  /// Counts the documents in a query's result. The server sends only the grouped fields.
   package mutating func read(_ query: Query, at connection: BackendConnection) async throws(RPCStatus) {
     let projection = FieldMask(outermost: Set(fields.paths.filter { !$0.isDocumentID }))
     var pages = DocumentPages(of: query, at: connection.datastore, connection.database, projection: projection)
@@ -79,8 +79,8 @@ package struct FieldGroups: Sendable {
 
   // MARK: Rows
 
-  /// The names of the cells of rows.
-  /// - Parameter isCounted: whether a row has a document count.
+  /// The names of the cells in each row.
+  /// - Parameter isCounted: whether each row has a document count.
   package func names(isCounted: Bool) -> [String] {
     let names = fields.paths.map { isCounted && $0 == FieldPath("count") ? "`count`" : $0.canonicalText }
     return names + (isCounted ? ["count"] : [])

@@ -4,7 +4,7 @@ package import FirestoreModel
 package import FirestoreProtocol
 import FirestoreQuery
 
-/// The collections and documents directly below the root, a document or a collection.
+/// Lists the collections and documents directly below the root, a document or a collection.
 package struct Listing: Sendable {
   package let datastore: any Datastore
   package let database: DatabaseID
@@ -17,7 +17,7 @@ package struct Listing: Sendable {
     (self.datastore, self.database, self.counts, self.limit) = (datastore, database, counts, limit)
   }
 
-  /// - Throws: `notFound` for a document that neither exists nor has descendants.
+  /// - Throws: `notFound` for a document that does not exist and has no descendants.
   package func visit(_ path: ResourcePath, _ body: (ListedEntry) throws -> Void) async throws {
     if path.isCollection {
       var members = CollectionMembers(of: path, at: datastore, database, limit: limit, projection: FieldMask([]))
@@ -40,9 +40,9 @@ package struct Listing: Sendable {
 
 /// An entry of a listing.
 package enum ListedEntry: Hashable, Sendable {
-  /// - Parameter documents: the document count of the collection; `nil` if it was not counted.
+  /// - Parameter documents: the document count of the collection; `nil` if the documents were not counted.
   case collection(ResourcePath, documents: Int?)
-  /// - Parameter exists: `false` for a document that is only the parent of others.
+  /// - Parameter exists: `false` for a document that does not exist but has descendants.
   case document(DocumentKey, exists: Bool)
 
   private var path: ResourcePath {
@@ -52,7 +52,7 @@ package enum ListedEntry: Hashable, Sendable {
     }
   }
 
-  /// The names of the cells of an entry's row.
+  /// The names of the cells in each row.
   package static let names = ["path", "type", "documents", "exists"]
 
   package var row: ListedRow {
@@ -68,7 +68,7 @@ package enum ListedEntry: Hashable, Sendable {
     return ListedRow(cells: cells, json: json, line: line)
   }
 
-  /// The path, and its remarks after two spaces.
+  /// The path. Remarks follow after two spaces.
   package var line: ShownText {
     let path = ShownText(path.text)
     switch self {
@@ -88,8 +88,8 @@ package enum ListedEntry: Hashable, Sendable {
   }
 }
 
-/// Everything below a path as a tree of lines: collections, which end with a slash, their documents, and so on. A large
-/// collection shows its first documents, and the count of the remaining documents.
+/// Prints everything below a path as a tree of lines: collections, whose lines end with a slash, their documents, and
+/// so on. For a large collection, only the first documents are shown, and the count of the others.
 package struct DataTree: Sendable {
   package struct Extent: Hashable, Sendable {
     package var collections = 0
@@ -112,8 +112,8 @@ package struct DataTree: Sendable {
   }
 
   /// - Parameter print: called with each line, from the top.
-  /// - Returns: the numbers of displayed collections and documents, without the path itself.
-  /// - Throws: `notFound` for a document that neither exists nor has descendants.
+  /// - Returns: the numbers of collections and documents that were printed, without the path itself.
+  /// - Throws: `notFound` for a document that does not exist and has no descendants.
   package func visit(_ path: ResourcePath, _ print: (ShownText) throws -> Void) async throws -> Extent {
     var extent = Extent()
     if let key = DocumentKey(path) {

@@ -8,7 +8,7 @@ package import FirestoreProtocol
 import FirestoreText
 import Foundation
 
-/// A folder with a whole database: its documents, and its rules and indexes.
+/// A folder that contains a backup of a database: its documents, rules and indexes.
 /// ```
 /// documents.jsonl.zst     the output of `hearth export --all`
 /// firestore.rules         if there are rules
@@ -32,7 +32,7 @@ package struct BackupFolder: Hashable, Sendable {
   /// The file of the indexes; `nil` without indexes.
   package var indexFile: String? { file("firestore.indexes.json") }
 
-  /// Returns the file of the documents if the path is a backup folder. Otherwise returns the path unchanged.
+  /// Returns the path of the documents' file if the path is a backup folder. Otherwise returns the path unchanged.
   package static func documents(at path: String) -> String {
     let folder = BackupFolder(path)
     return folder.file("backup.json") != nil && folder.file(documents) != nil ? folder.documentFile : path
@@ -57,7 +57,7 @@ package struct BackupFolder: Hashable, Sendable {
 
   // MARK: Writing
 
-  /// The texts of a database in addition to its documents.
+  /// The rules and indexes of a database, as texts.
   package struct Companions: Sendable {
     package var rules: String?
     package var indexes: String?
@@ -74,11 +74,12 @@ package struct BackupFolder: Hashable, Sendable {
     }
   }
 
-  /// Writes the folder. It gets its name when it is complete and on the disk, and replaces an older backup.
+  /// Writes the folder. It gets its final name only when it is complete and on disk. It then replaces an older backup.
   /// - Parameters:
   ///   - time: the read time of the datastore.
-  ///   - progress: called after each document with the count; an error that it throws ends the backup.
-  /// - Throws: read errors; `cannotCreate` for a folder that cannot be written or has other content.
+  ///   - progress: called after each document with the document count. If it throws an error, the backup ends.
+  /// - Throws: errors of reading the database, and `cannotCreate` if the folder cannot be written or has other
+  ///   contents.
   package func write(
     _ companions: Companions, at datastore: any Datastore, _ database: DatabaseID, asOf time: Timestamp?,
     progress: (Int) throws -> Void
@@ -126,7 +127,7 @@ package struct BackupFolder: Hashable, Sendable {
   }
 }
 
-/// The content of a backup, as recorded in `backup.json`.
+/// The description of a backup, as stored in `backup.json`.
 package struct BackupDescription: Hashable, Sendable {
   /// The version of the folder's layout.
   private static let format: Int64 = 1
@@ -151,7 +152,7 @@ package struct BackupDescription: Hashable, Sendable {
   }
 
   /// - Parameter name: the file's name in messages.
-  /// - Throws: `badData` for an invalid text, and for the layout of a later version.
+  /// - Throws: `badData` if the text is invalid, or was written by a later version with another layout.
   init(parsing text: String, name: String) throws(CommandFailure) {
     let json: JSONSyntax
     do throws(JSONError) { json = try JSONSyntax(parsing: text) } catch {

@@ -6,9 +6,9 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreSync
 
-/// Documents of the server, or the result of a query, as a bundle.
+/// Writes documents of the server, or the result of a query, as a bundle.
 struct BundleJob {
-  /// The largest bundle: clients read it completely before they store any of it.
+  /// The maximum size of a bundle in bytes. Clients read the whole bundle before they store any part of it.
   private static let largest = 100 << 20
   private static let documentsPerLookup = 100
 
@@ -17,12 +17,12 @@ struct BundleJob {
   private let database: DatabaseID
   private let readTime: SnapshotVersion?
 
-  /// - Parameter readTime: the read time of the datastore; `nil` if it is not fixed.
+  /// - Parameter readTime: the read time of the datastore; `nil` if its reads have no common read time.
   init(contents: BundleContents, at datastore: any Datastore, _ database: DatabaseID, readTime: SnapshotVersion?) {
     (self.contents, self.datastore, self.database, self.readTime) = (contents, datastore, database, readTime)
   }
 
-  /// - Parameter progress: called after each page with the document count; an error that it throws ends the work.
+  /// - Parameter progress: called after each page with the document count. If it throws an error, the work ends.
   func run(_ progress: (Int) throws -> Void) async throws -> [UInt8] {
     var documents: [Document] = []
     var size = 0
@@ -63,7 +63,7 @@ struct BundleJob {
 }
 
 extension BundleContents {
-  /// The id that identifies the bundle to clients. Clients load only newer bundles with the same id.
+  /// The id of the bundle for clients. If a client has already loaded a bundle with this id, it loads only a newer one.
   fileprivate var bundleID: String {
     switch self {
     case .documents(let keys):
@@ -73,9 +73,9 @@ extension BundleContents {
   }
 }
 
-/// The documents of a cache in one file: a bundle, or lines that `import` reads.
+/// Writes the documents of a cache to one file: as a bundle, or as lines that `import` reads.
 struct CacheFreezing {
-  /// The largest bundle: clients read it completely before they store any of it.
+  /// The maximum size of a bundle in bytes. Clients read the whole bundle before they store any part of it.
   private static let largest = 100 << 20
 
   /// The document, or the collection with its descendants; `nil` for everything.
@@ -83,7 +83,7 @@ struct CacheFreezing {
   let isBundle: Bool
   let database: DatabaseID
 
-  /// - Parameter progress: called with the document count after each page; an error that it throws ends the work.
+  /// - Parameter progress: called after each page with the document count. If it throws an error, the work ends.
   func run(of client: SyncEngine, to file: OutputFile, _ progress: (Int) throws -> Void) async throws {
     var (count, writer) = (0, BundleWriter(database))
     var pages = CachePages(of: path)

@@ -4,19 +4,19 @@ package import FirestoreGRPC
 import FirestoreJSON
 package import FirestoreModel
 
-/// The indexes and lifetimes deployed on a server.
+/// The indexes and document lifetimes (TTL policies) that are deployed on a server.
 package struct IndexDeployment: Sendable {
   package var indexes: [DeployedIndex]
   package var overrides: [FieldOverride]
 
-  /// Fetches the indexes and lifetimes from a server.
+  /// Reads the indexes and document lifetimes from a server.
   package init(of database: DatabaseID, at server: AdministrationCall) async throws(CommandFailure) {
     let groups = "/v1/\(Self.groups(of: database))/-"
     indexes = try await Self.pages("indexes", groups + "/indexes?", server).compactMap { DeployedIndex($0) }
     overrides = try await Self.overrides(below: groups, server, filters: Self.overridden)
   }
 
-  /// The filters for fields that differ from the default, in the interface's syntax.
+  /// The filters that select fields which differ from the default, in the syntax of the administration API.
   private static let overridden = ["indexConfig.usesAncestorConfig:false", lifetime]
   private static let lifetime = "ttlConfig:*"
 
@@ -62,21 +62,22 @@ package struct IndexDeployment: Sendable {
   }
 }
 
-/// A composite index that a project has or should have, with all attributes in Google's format.
+/// A composite index that a project has or should have. Its attributes have Google's format.
 package struct DeployedIndex: Hashable, Sendable {
   package struct Field: Hashable, Sendable {
     package var path: String
-    /// The member of an entry next to `fieldPath` on one line: `order`, `arrayConfig` or `vectorConfig` with its value.
+    /// The part of the field's entry after `fieldPath`: `order`, `arrayConfig` or `vectorConfig` with its value.
     package var mode: String
   }
 
   package var collectionGroup: String
-  /// `COLLECTION` or `COLLECTION_GROUP`.
+  /// The query scope, `COLLECTION` or `COLLECTION_GROUP`.
   package var scope: String
-  /// The fields without `__name__`. Every index ends with `__name__`, by default in the direction of its last field.
+  /// The fields without `__name__`. Every index ends with `__name__`, which by default has the direction of the last
+  /// field.
   package var fields: [Field]
 
-  /// Reads a `google.firestore.admin.v1.Index`, whose name contains the collection.
+  /// Reads a `google.firestore.admin.v1.Index`. Its name contains the collection.
   /// - Returns: `nil` for other JSON.
   init?(_ json: JSONSyntax) {
     guard let group = json.text("name").flatMap({ Self.collection(in: $0) }), let list = json["fields"]?.elements else {
@@ -100,7 +101,7 @@ package struct DeployedIndex: Hashable, Sendable {
   static let ascending = #""order": "ASCENDING""#
   static let descending = #""order": "DESCENDING""#
 
-  /// The mode of an entry; `nil` for a field without a mode.
+  /// The order, array or vector configuration in an entry; `nil` for a field without one.
   static func mode(of entry: JSONSyntax) -> String? {
     for name in ["order", "arrayConfig", "vectorConfig"] {
       if let value = entry[name] { return "\"\(name)\": \(value.lineText)" }
@@ -108,13 +109,13 @@ package struct DeployedIndex: Hashable, Sendable {
     return nil
   }
 
-  /// The collection in `projects/P/databases/D/collectionGroups/C/…`.
+  /// The collection id in a name such as `projects/P/databases/D/collectionGroups/C/…`.
   static func collection(in name: String) -> String? {
     let parts = name.split(separator: "/", omittingEmptySubsequences: false)
     return parts.count > 5 && parts[4] == "collectionGroups" ? String(parts[5]) : nil
   }
 
-  /// The entry of `firestore.indexes.json`, on one line.
+  /// The index as an entry of `firestore.indexes.json`, on one line.
   package var definition: String {
     "{\"collectionGroup\": \(quoted(collectionGroup)), \"queryScope\": \"\(scope)\", \"fields\": [\(fieldList)]}"
   }
@@ -131,12 +132,12 @@ extension JSONSyntax {
   func text(_ member: String) -> String? { if case .string(let text)? = self[member]?.kind { text } else { nil } }
 }
 
-/// A field whose indexes differ from the project's default, or whose time value makes documents expire.
+/// A field that has other indexes than the project's default, or whose time determines when documents expire.
 package struct FieldOverride: Hashable, Sendable {
   package struct Index: Hashable, Sendable, Comparable {
-    /// `COLLECTION` or `COLLECTION_GROUP`.
+    /// The query scope, `COLLECTION` or `COLLECTION_GROUP`.
     var scope: String
-    /// The member of the field, such as `"order": "ASCENDING"`, on one line.
+    /// The order or array configuration on one line, such as `"order": "ASCENDING"`.
     var mode: String
 
     package static func < (one: Index, other: Index) -> Bool { (one.scope, one.mode) < (other.scope, other.mode) }
@@ -146,11 +147,11 @@ package struct FieldOverride: Hashable, Sendable {
   package var path: String
   /// Whether documents expire at the time in this field.
   package var isLifetime: Bool
-  /// The single-field indexes of the field, sorted. An empty list exempts the field from indexing.
+  /// The sorted single-field indexes of the field. If the list is empty, the field is not indexed.
   package var indexes: [Index]
 
   /// Reads a `google.firestore.admin.v1.Field`.
-  /// - Returns: `nil` for other JSON, and for the field that represents all fields of the database.
+  /// - Returns: `nil` for other JSON, and for the entry that represents all fields of the database.
   init?(deployed json: JSONSyntax) {
     guard let name = json.text("name"), let group = DeployedIndex.collection(in: name), group != "__default__",
       let range = name.firstRange(of: "/fields/")
@@ -163,14 +164,14 @@ package struct FieldOverride: Hashable, Sendable {
     }.sorted()
   }
 
-  /// The entry of `firestore.indexes.json`, on one line.
+  /// The override as an entry of `firestore.indexes.json`, on one line.
   package var definition: String {
     let list = indexes.map { "{\"queryScope\": \"\($0.scope)\", \($0.mode)}" }.joined(separator: ", ")
     return "{\"collectionGroup\": \(quoted(collectionGroup)), \"fieldPath\": \(quoted(path)), "
       + "\(isLifetime ? "\"ttl\": true, " : "")\"indexes\": [\(list)]}"
   }
 
-  /// Whether two overrides are equal, regardless of the state of the lifetime.
+  /// Whether two overrides are equal. The state of the document lifetime is not compared.
   package static func == (one: FieldOverride, other: FieldOverride) -> Bool {
     one.collectionGroup == other.collectionGroup && one.path == other.path && one.isLifetime == other.isLifetime
       && one.indexes == other.indexes
@@ -190,10 +191,10 @@ package struct DeployedRules: Sendable {
   }
 
   package var files: [File]
-  /// The time of the release as reported by the server; empty if not reported.
+  /// The time of the release, as the server reports it; empty if the server reports none.
   package var released: String
 
-  /// Fetches the rules from a server.
+  /// Reads the rules from a server.
   /// - Returns: `nil` if no rules are released.
   package static func read(
     of database: DatabaseID, at server: AdministrationCall

@@ -7,11 +7,11 @@ package import FirestoreModel
 package import FirestoreProtocol
 import Glibc
 
-/// An export of documents to one file, or a folder, in path order.
+/// Exports documents in path order to one file or to a folder.
 package struct ExportJob: Sendable {
   package struct Outcome: Sendable {
     package var documents = 0
-    /// Skipped collections, if counted.
+    /// The number of skipped collections if they are counted.
     package var leftOut = 0
 
     package init(documents: Int = 0, leftOut: Int = 0) {
@@ -19,7 +19,7 @@ package struct ExportJob: Sendable {
     }
   }
 
-  /// Collections and documents; `nil` for every collection at the root.
+  /// The collections and documents to export; `nil` for all root collections.
   package var roots: [ResourcePath]?
   package var isRecursive: Bool
   package var format: TransferFormat
@@ -35,7 +35,7 @@ package struct ExportJob: Sendable {
     self.countsSubcollections = countsSubcollections
   }
 
-  /// - Parameter progress: called after each document with the count; an error that it throws ends the export.
+  /// - Parameter progress: called after each document with the document count. If it throws an error, the export ends.
   package func run(
     at datastore: any Datastore, _ database: DatabaseID, to file: OutputFile, progress: (Int) throws -> Void
   ) async throws -> Outcome {
@@ -55,10 +55,10 @@ package struct ExportJob: Sendable {
     return outcome
   }
 
-  /// Writes a folder in Google's format. The folder appears only when it is complete.
+  /// Writes a folder in Google's format. The folder gets its name only when it is complete.
   /// - Parameters:
   ///   - folder: an existing export in this folder is replaced, unless the exported path has no documents.
-  ///   - progress: called after each document with the count; an error that it throws ends the export.
+  ///   - progress: called after each document with the document count. If it throws an error, the export ends.
   package func run(
     at datastore: any Datastore, _ database: DatabaseID, toFolder folder: String, progress: (Int) throws -> Void
   ) async throws -> Outcome {
@@ -98,8 +98,8 @@ package struct ExportJob: Sendable {
     return outcome
   }
 
-  /// Checks that import would accept the document, since the export must be a usable backup. Only servers that did not
-  /// validate their input hold invalid documents.
+  /// Checks that `import` would accept the document, because an export must be usable as a backup. Only servers that
+  /// did not validate their input contain invalid documents.
   private static func check(_ key: DocumentKey, _ fields: Fields) throws(CommandFailure) {
     do throws(ModelError) {
       try fields.validateForWrite()
@@ -111,23 +111,26 @@ package struct ExportJob: Sendable {
   }
 }
 
-/// The layout of a file of documents.
+/// The format of a file of documents.
 package enum TransferFormat: String, ExpressibleByArgument, CaseIterable, Codable, Sendable {
-  /// One JSON value for the whole file: an array of documents, or an object of documents by name.
+  /// The whole file is one JSON value: an array of documents, or an object with documents by name.
   case json
   /// One JSON object per line.
   case jsonl
-  /// A row of names, and a row per document. These formats are only for import, because an export would lose the types.
+  /// A row with names, and a row for each document. These formats are only for imports, because an export would lose
+  /// the types.
   case csv, tsv
-  /// A folder in the layout of Cloud Firestore's managed exports and Google's emulator.
+  /// A folder in the format of managed exports of Cloud Firestore and of Google's emulator.
   case google
 
-  /// Chooses the format of an input: Google's if the path has such an export, otherwise by the file's name.
+  /// Chooses the format of an input. If the path is an export in Google's format, chooses this format. Otherwise the
+  /// file name determines the format.
   package init(input path: String) {
     self = path != "-" && ExportLocation.isNamed(by: path) ? .google : TransferFormat(fileName: path)
   }
 
-  /// Chooses the format by the file name's suffix, ignoring a compression suffix. Any other name means `jsonl`.
+  /// Chooses the format by the suffix of the file name, without a compression suffix. For any other name, chooses
+  /// `jsonl`.
   package init(fileName: String) {
     let compression = CompressionFormat(fileName: fileName)?.fileExtension ?? ""
     let ending = fileName.lowercased().dropLast(compression.count).split(separator: ".").last.map(String.init) ?? ""
@@ -136,7 +139,7 @@ package enum TransferFormat: String, ExpressibleByArgument, CaseIterable, Codabl
     self = named == .google ? .jsonl : named ?? .jsonl
   }
 
-  /// The delimiter of the cells of a row; `nil` for JSON.
+  /// The delimiter between the cells of a row; `nil` for JSON.
   package var delimiter: Delimiter? {
     switch self {
     case .json, .jsonl, .google: nil
@@ -146,8 +149,8 @@ package enum TransferFormat: String, ExpressibleByArgument, CaseIterable, Codabl
   }
 }
 
-/// The target of an export: standard output, an existing device or pipe, or a file that replaces an old one once it is
-/// complete.
+/// The target of an export: standard output, an existing device or pipe, or a file. A file replaces the old file only
+/// when it is complete.
 package struct ExportTarget {
   package let file: OutputFile
   private let end: End
@@ -181,7 +184,7 @@ package struct ExportTarget {
     }
   }
 
-  /// Finishes the output after everything was written.
+  /// Completes the output after everything was written.
   package func commit() throws {
     do { try file.finish() } catch {
       discard()
@@ -194,7 +197,7 @@ package struct ExportTarget {
     }
   }
 
-  /// Discards the incomplete output, and keeps the old file.
+  /// Discards the incomplete output. The old file remains.
   package func discard() {
     switch end {
     case .open: break

@@ -6,7 +6,7 @@ package import FirestoreModel
 package import FirestoreProtocol
 import Foundation
 
-/// The import of one file, continuing after an earlier run of the same import.
+/// Imports one file. If an earlier run of the same import ended early, continues after its last position.
 package struct ImportJob: Sendable {
   /// The treatment of invalid documents.
   package enum BadDocuments: Hashable, Sendable {
@@ -30,9 +30,9 @@ package struct ImportJob: Sendable {
 
   package struct Outcome: Sendable {
     package var done: ImportProgressPoint
-    /// Documents that an earlier run has imported.
+    /// The number of documents that an earlier run has imported.
     package var before = 0
-    /// Documents whose path appeared earlier in the file.
+    /// The number of documents whose path occurred earlier in the file.
     package var repeated = 0
 
     package init(done: ImportProgressPoint, before: Int = 0, repeated: Int = 0) {
@@ -43,22 +43,22 @@ package struct ImportJob: Sendable {
   /// The path of the input; `-` for standard input.
   package var file: String
   package var format: TransferFormat
-  /// Whether the user chose the format. Otherwise the first bytes may show another format.
+  /// Whether the user chose the format. If not, it can change when the first bytes are read.
   package var isFormatGiven: Bool
-  /// The layout of JSON; `nil` to recognize it.
+  /// The JSON layout; `nil` to recognize it.
   package var layout: InputLayout?
   package var rules: ImportRules
-  /// The backend's name in the import's progress record.
+  /// The backend's name, as recorded in the import's progress file.
   package var backend: String
-  /// The collection and id field of plain documents, as given.
+  /// The options that determine the collection and the id field of plain documents, as typed.
   package var into: String?
   package var idField: String?
-  /// The file that records the progress of the import; `nil` for none.
+  /// The file in which the progress of the import is recorded; `nil` for none.
   package var state: String?
   package var badDocuments = BadDocuments.stop
-  /// The explicit types of columns, and of fields in JSON.
+  /// The types that the user has given for columns, and for fields in JSON.
   package var types: [FieldPath: ColumnType] = [:]
-  /// The delimiter of rows; `nil` to infer it.
+  /// The delimiter between cells; `nil` to infer it.
   package var delimiter: Delimiter?
 
   package init(
@@ -84,20 +84,20 @@ package struct ImportJob: Sendable {
   /// The input's name in messages.
   package var name: String { file == "-" ? "standard input" : file }
 
-  /// The default path of an import's progress record.
+  /// The default path of the file that records an import's progress.
   package static func state(of file: String) -> String { file + ".hearth-import" }
 
-  /// The default path of the file for invalid documents.
+  /// The default path of the file to which invalid documents are written.
   package static func rejects(of file: String) -> String { file + ".rejected" }
 
   /// - Parameters:
-  ///   - connect: connects to the server, once the input is open.
-  ///   - note: called with lines about an earlier run of the import, and about the cells of rows.
+  ///   - connect: connects to the server. Called when the input is open.
+  ///   - note: called with sentences about an earlier run of the import, and about the columns of rows.
   ///   - reject: called with the reason why each invalid document is not imported.
-  ///   - show: called with the writes of the first documents, if nothing is written.
-  ///   - progress: called with the progress, and its fraction of the whole if known; an error that it throws ends the
-  ///     import.
-  /// - Throws: `Failure` once the import has begun, otherwise `CommandFailure`.
+  ///   - show: called with the mutations of the first documents, if nothing is written.
+  ///   - progress: called with the progress, and with the completed fraction if it is known. If it throws an error, the
+  ///     import ends.
+  /// - Throws: `CommandFailure` before the import begins, `Failure` after that.
   package func run(
     into connect: () throws -> (any Datastore)?, note: @escaping (String) -> Void, reject: @escaping (String) -> Void,
     show: @escaping (Mutation) throws -> Void = { _ in },
@@ -112,7 +112,7 @@ package struct ImportJob: Sendable {
     return try await job.run(&input, into: connect, note: note, reject: reject, show: show, progress: progress)
   }
 
-  /// Runs the import of an input whose form is known.
+  /// Runs the import of an input whose format is known.
   private func run(
     _ input: inout ImportInput, into connect: () throws -> (any Datastore)?, note: @escaping (String) -> Void,
     reject: @escaping (String) -> Void, show: @escaping (Mutation) throws -> Void,
@@ -176,11 +176,11 @@ package struct ImportJob: Sendable {
 }
 
 extension ImportJob {
-  /// Whether the input can be read a second time, which a pipe cannot.
+  /// Whether the input can be read twice. A pipe cannot.
   private var canLookTwice: Bool { format == .google || ImportInput.isFile(file) }
 
-  /// - Throws: for a rename that matched no document of a pipe: the documents were written to their old paths. In a
-  ///   file this is detected before anything is written.
+  /// - Throws: if a rename matched no document in a pipe. The documents were then written to their old paths. For a
+  ///   file, such a rename is detected before anything is written.
   private func check(_ unused: [CollectionRename], _ done: ImportProgressPoint) throws {
     guard !canLookTwice, done.documents > 0, let rename = unused.first else { return }
     throw CommandFailure(
@@ -189,7 +189,7 @@ extension ImportJob {
         + "\(rename.to).")
   }
 
-  /// The rules for an export whose documents are imported to other paths.
+  /// The rules for documents of an export that are imported to other paths.
   private func placed(_ rules: ImportRules, _ input: inout ImportInput) throws -> ImportRules {
     var rules = rules
     let delimiter = input.delimiter
@@ -224,7 +224,7 @@ extension ImportJob {
     return rules
   }
 
-  /// The rules for a file of rows.
+  /// The rules for a file that consists of rows.
   private func columns(of input: inout ImportInput, _ note: (String) -> Void) throws -> ImportRules {
     if delimiter != nil, format.delimiter == nil {
       throw CommandFailure(.usage, "--delimiter is only for csv, but \(name) is \(format.rawValue).")
@@ -256,7 +256,7 @@ extension ImportJob {
   }
 }
 
-/// Records the progress of an import, at intervals that keep repeated work small.
+/// Records the progress of an import from time to time, so that an interrupted import repeats little work.
 private final class ImportCheckpoint {
   private static let interval = Duration.milliseconds(200)
 
@@ -283,21 +283,21 @@ private final class ImportCheckpoint {
     try state.write(to: path)
   }
 
-  /// Removes the record when the import is complete.
+  /// Removes the progress file when the import is complete.
   func remove() {
     // A record that was never written need not be removed.
     if let path { try? FileManager.default.removeItem(atPath: path) }
   }
 }
 
-/// The source collections of an input's documents, determined before any of them is written.
+/// Finds the collections of an input's documents before any document is written.
 struct ImportSurvey {
-  /// The collections at the root, each with the innermost collection that contains all of its documents.
+  /// The root collections of the input. For each, the deepest collection that contains all of its documents.
   private(set) var collections: [String: ResourcePath] = [:]
-  /// The renamed paths of the input's documents.
+  /// The renamed paths that occur in the input.
   private(set) var found: Set<ResourcePath> = []
 
-  /// Reads a whole input. The import reports unreadable documents.
+  /// Reads the whole input. Unreadable documents are ignored here and reported by the import.
   init(_ input: consuming ImportInput, _ rules: ImportRules) {
     var input = input
     while let batch = try? input.next() {
@@ -305,7 +305,7 @@ struct ImportSurvey {
     }
   }
 
-  /// Creates the survey of one document.
+  /// Creates the survey of a single document.
   init(_ path: ResourcePath) { add(path, nil) }
 
   private mutating func add(_ path: ResourcePath, _ rules: ImportRules?) {
@@ -314,8 +314,8 @@ struct ImportSurvey {
     collections[root] = collections[root].map { $0.common(with: path.parent) } ?? path.parent
   }
 
-  /// The rename that moves the input's only collection to `target`; `nil` if there are no documents.
-  /// - Throws: if there are several collections, with the options to type.
+  /// The rename that moves the only collection in the input to `target`; `nil` if there are no documents.
+  /// - Throws: if there are several collections. The error lists the options to use.
   func only(into target: ResourcePath, of name: String) throws(CommandFailure) -> CollectionRename? {
     guard let (root, inner) = collections.first else { return nil }
     if collections.count > 1 {
@@ -336,7 +336,7 @@ struct ImportSurvey {
     return CollectionRename(inner, target)
   }
 
-  /// - Throws: for a renamed path without documents, since the intended documents would keep their paths.
+  /// - Throws: if no document has a path that is renamed. The documents that the user meant would not be renamed.
   func check(_ renames: [CollectionRename], of name: String) throws(CommandFailure) {
     if collections.isEmpty { return }
     for rename in renames where !found.contains(rename.from) {

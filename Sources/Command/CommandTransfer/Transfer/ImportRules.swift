@@ -7,18 +7,18 @@ package import FirestoreModel
 import FirestoreProtocol
 import FirestoreText
 
-/// The rules that turn the documents of an input file into mutations.
+/// The rules by which an import converts documents of an input file to mutations.
 package struct ImportRules: Sendable {
   package let database: DatabaseID
-  /// The collection of plain documents; `nil` for records that contain their paths.
+  /// The collection of plain documents; `nil` if each record contains its path.
   package var collection: ResourcePath?
-  /// The field that holds a plain document's id.
+  /// The field that contains the id of a plain document.
   package let idField: FieldPath?
   /// The columns of rows; `nil` for JSON.
   package var columns: DelimitedColumns?
-  /// The mapping of paths.
+  /// The rules that change paths.
   package var paths = PathRules()
-  /// The given types of fields in JSON.
+  /// The types that the user has given for fields in JSON.
   package var types: [FieldPath: ColumnType] = [:]
 
   package init(
@@ -32,8 +32,8 @@ package struct ImportRules: Sendable {
     self.paths = paths
   }
 
-  /// The mutation for a document of an export. References within the document's own database are redirected to the
-  /// database of the import.
+  /// The mutation for a document in an export. References into the document's own database are changed to the database
+  /// of the import.
   package func mutation(for document: ExportedDocument) throws(ModelError) -> Mutation {
     let fields = document.fields.referring(to: database, insteadOf: document.database)
     let key = try DocumentKey(validating: paths.path(of: document.key.path).text)
@@ -42,8 +42,9 @@ package struct ImportRules: Sendable {
     return mutation
   }
 
-  /// The mutations for a record of an export, of JSON or of a row: one, or several for a document with subcollections.
-  /// - Parameter forms: receives the recognized forms.
+  /// The mutations for a record, which is a document of an export, JSON or a row. A record with subcollections has
+  /// several mutations.
+  /// - Parameter forms: receives the formats of other tools that were recognized.
   package func mutations(
     of record: InputRecord, _ forms: inout RecognizedForms
   ) throws(Rejection.Reason) -> [Mutation] {
@@ -111,7 +112,7 @@ package struct ImportRules: Sendable {
 
   // MARK: Places
 
-  /// The documents of a record, with the paths that the record or the options name.
+  /// The documents of a record. Their paths are determined by the record or by the options.
   private func documents(
     of record: InputRecord, _ syntax: JSONSyntax, _ forms: inout RecognizedForms
   ) throws(JSONError) -> [PlacedDocument] {
@@ -159,7 +160,7 @@ package struct ImportRules: Sendable {
     return path
   }
 
-  /// The path of a document written by `export` or `get --json`, or by another tool; `nil` for any other JSON.
+  /// The path of a document that `export`, `get --json` or another tool has written; `nil` for any other JSON.
   static func exportedPath(_ syntax: JSONSyntax) -> ResourcePath? {
     guard let envelope = (try? DocumentEnvelope(syntax, isLenient: false)) ?? nil,
       let key = try? DocumentKey(validating: envelope.path)
@@ -167,7 +168,7 @@ package struct ImportRules: Sendable {
     return key.path
   }
 
-  /// The path of a record in its export; `nil` if the record is unreadable or has no path.
+  /// The path of a record in its export; `nil` if the record cannot be read or has no path.
   package func path(of record: InputRecord) -> ResourcePath? {
     if let entity = record.entity { return (try? entity.document())?.key.path }
     if let columns { return (try? columns.syntax(record)).flatMap(Self.exportedPath) }
@@ -179,15 +180,15 @@ package struct ImportRules: Sendable {
     return (try? Self.json(record)).flatMap(Self.exportedPath)
   }
 
-  /// The path of a document whose name precedes it in the file; `nil` for a document without a preceding name.
+  /// The path of a document whose name precedes it in the file; `nil` for other documents.
   func outerPath(of record: InputRecord) -> ResourcePath? {
     guard let name = record.name, let id = try? Self.text(name) else { return nil }
     if record.collection != nil { return path(of: record) }
     return collection?.appending(id) ?? ResourcePath(id)
   }
 
-  /// - Parameter isListed: whether the file lists the documents under their collection's name, so that the `id` field
-  ///   is the document's id.
+  /// - Parameter isListed: whether the file lists the documents under the name of their collection. In this case the
+  ///   `id` field is the document's id.
   private func id(of record: InputRecord, _ syntax: JSONSyntax, isListed: Bool = false) throws(JSONError) -> String {
     if let name = record.name { return try checked(try Self.text(name), syntax) }
     guard let idField else {
@@ -221,7 +222,7 @@ package struct ImportRules: Sendable {
     return text
   }
 
-  /// An id derived from the record and its line, so that a repeated import does not duplicate documents. It has 20
+  /// An id that is derived from the record and its line, so that a repeated import creates no duplicates. It has 20
   /// letters and digits, like automatic ids.
   private static func derivedID(of record: InputRecord) -> String {
     let digest = MD5(record.bytes + Array("\n\(record.place.line):\(record.place.column)".utf8))
@@ -241,12 +242,13 @@ package struct ImportRules: Sendable {
 private struct PlacedDocument {
   var path: ResourcePath
   var data: JSONSyntax
-  /// Whether the values have Hearth's forms only.
+  /// Whether the values are only in Hearth's format.
   var isOwn = false
-  /// Whether the options alone decide the path.
+  /// Whether the path is determined only by the options.
   var isPlain = false
 
-  /// The document, and the documents of the subcollections that some tools write among its fields.
+  /// The document, and the documents of its subcollections. Some tools write subcollections among the fields of a
+  /// document.
   func withSubcollections() throws(JSONError) -> [PlacedDocument] {
     guard case .object(let members) = data.kind, members.contains(where: { Self.nested($0) != nil }) else {
       return [self]
@@ -264,7 +266,7 @@ private struct PlacedDocument {
     return [document] + inner
   }
 
-  /// The collections in a member: by id, or by path in the form of firestore-export-import.
+  /// The collections in a member, which are listed by id, or by path as in the format of firestore-export-import.
   private static func nested(_ member: JSONSyntax.Member) -> [JSONSyntax.Member]? {
     guard case .object(let collections) = member.value.kind else { return nil }
     if InputLayout.markers.contains(member.name) { return collections }
@@ -291,7 +293,7 @@ private struct PlacedDocument {
   }
 }
 
-/// A new path for an export's documents at and below a path: `cities=cities2`, in the syntax of `--rename`.
+/// A rename: documents at and below a path get another path. The syntax is that of `--rename`: `cities=cities2`.
 package struct CollectionRename: Hashable, Sendable {
   package let from: ResourcePath
   package let to: ResourcePath
@@ -309,28 +311,28 @@ package struct CollectionRename: Hashable, Sendable {
     }
   }
 
-  /// - Returns: the new path; `nil` for a path that is not below `from`.
+  /// - Returns: the new path; `nil` for a path that is neither `from` nor below it.
   package func path(of path: ResourcePath) -> ResourcePath? {
     guard from.isPrefix(of: path) else { return nil }
     let segments = to.segments + path.segments.dropFirst(from.count)
     return ResourcePath(segments: segments.map(String.init))
   }
 
-  /// The option in its typed form.
+  /// The option as you would type it.
   package var text: String { "--rename " + ShellText.typed("\(from)=\(to)") }
 }
 
-/// The rules that map the paths in a file to the paths of imported documents.
+/// The rules that convert paths in a file to the paths of the imported documents.
 package struct PathRules: Hashable, Sendable {
   package var renames: [CollectionRename] = []
-  /// Whether all documents must be in the one renamed collection.
+  /// Whether every document must be in the only collection that is renamed.
   var isOnlyRenamed = false
 
   package init(renames: [CollectionRename] = [], isOnlyRenamed: Bool = false) {
     (self.renames, self.isOnlyRenamed) = (renames, isOnlyRenamed)
   }
 
-  /// - Throws: for a path outside of the only renamed collection.
+  /// - Throws: for a path that is outside the only renamed collection.
   package func path(of path: ResourcePath) throws(ModelError) -> ResourcePath {
     // The innermost rename applies.
     let best = renames.filter { $0.from.isPrefix(of: path) }.max { $0.from.count < $1.from.count }

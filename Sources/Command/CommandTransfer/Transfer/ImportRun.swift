@@ -8,36 +8,37 @@ import FirestoreProtocol
 import Foundation
 import Glibc
 
-/// One import: batches are read in order, parsed concurrently, and committed in order with a few in flight.
+/// Runs an import. Batches are read in order and parsed concurrently. Their commits start in order, and a few are in
+/// flight at the same time.
 ///
 /// ```
 ///  file ─► batches ─► parsing (any order) ─► committing (started in order; never two writes of one document) ─► state
 /// ```
-/// The recorded progress always covers everything before one position in the file.
+/// The recorded progress is a position in the file. Everything before this position is imported.
 struct ImportRun {
-  /// The limit of batches that are read and not yet committed, which bounds the memory.
+  /// The maximum number of batches that are read and not yet committed. This bounds the memory.
   private static let window = 8
   private static let maximumCommits = 4
-  /// The number of documents to show.
+  /// The number of documents that a check shows.
   private static let mostShown = 10
 
   let rules: ImportRules
   /// The backend; `nil` to only check the input.
   let datastore: (any Datastore)?
   let retries: CommitRetries
-  /// The file of invalid documents; `nil` to stop at the first.
+  /// The file for invalid documents; `nil` to stop at the first invalid document.
   let rejects: RejectFile?
-  /// Called with the first documents as they would be written.
+  /// Called with the mutations of the first documents if nothing is written.
   let show: ((Mutation) throws -> Void)?
-  /// Called with the progress.
+  /// Called to record the progress.
   let record: (ImportProgressPoint) throws -> Void
 
   private(set) var done: ImportProgressPoint
-  /// The forms recognized in the documents.
+  /// The formats of other tools that were recognized in the documents.
   private(set) var recognized = RecognizedForms()
-  /// Documents whose path appeared earlier in this run.
+  /// The number of documents whose path occurred earlier in this run.
   private(set) var repeated = 0
-  /// The hashes of the paths so far. A hash takes eight bytes, while the paths themselves could take a gigabyte.
+  /// The hash values of all paths so far. A hash value has eight bytes. The paths themselves could need a gigabyte.
   private var seen: Set<Int> = []
   private var parsed: [Int: ParsedBatch] = [:]
   private var committed: [Int: ParsedBatch] = [:]
@@ -47,7 +48,8 @@ struct ImportRun {
   private var nextToRecord = 0
   /// The renames that have not matched any document yet.
   private(set) var unusedRenames: [CollectionRename]
-  /// Whether the import stops at a document. Everything before the document is written, and nothing after it.
+  /// Whether the import stops at a document. In this case everything before the document is written, and nothing after
+  /// it.
   private var isStopped = false
 
   private enum Step: Sendable {
@@ -70,7 +72,7 @@ struct ImportRun {
     self.record = record
   }
 
-  /// - Throws: `JSONError` for the first invalid document if invalid documents are not collected, `RPCStatus`,
+  /// - Throws: `JSONError` for the first invalid document if invalid documents are not collected. Also `RPCStatus` and
   ///   `CommandFailure`.
   mutating func run(_ input: inout ImportInput) async throws {
     // Errors leave the closure as values, so that the preceding documents are still written and recorded.
@@ -131,7 +133,7 @@ struct ImportRun {
     }
   }
 
-  /// Advances the position before which everything is complete.
+  /// Advances the position before which all documents are imported.
   private mutating func recordFinished() throws {
     while busyKeys[nextToRecord] == nil, let batch = committed.removeValue(forKey: nextToRecord) {
       nextToRecord += 1
@@ -158,9 +160,9 @@ package struct ImportProgressPoint: Sendable {
   package var rejected = 0
 }
 
-/// The progress record of an import, in a file that outlives the process.
+/// The progress of an import, stored in a file so that a later run can continue.
 struct ImportState: Codable, Hashable {
-  /// The input and destination of the import. An import with another identity does not continue from this progress.
+  /// The input and the destination of the import. If they differ, a later import does not continue from this progress.
   package struct Identity: Codable, Hashable {
     var backend: String
     var database: String
@@ -172,7 +174,7 @@ struct ImportState: Codable, Hashable {
     var layout: InputLayout?
     var delimiter: String?
     var types: [String: ColumnType]?
-    /// The size of the input file; absent for standard input.
+    /// The size of the input file; `nil` for standard input.
     var size: Int?
     var modified: Double?
   }
@@ -183,7 +185,7 @@ struct ImportState: Codable, Hashable {
   var documents: Int
   var rejected: Int
 
-  /// - Returns: `nil` without a readable file: the import then safely restarts from the beginning.
+  /// - Returns: `nil` if there is no readable file. The import then starts from the beginning, which is safe.
   static func read(_ path: String) -> ImportState? {
     guard let data = FileManager.default.contents(atPath: path) else { return nil }
     return try? JSONDecoder().decode(ImportState.self, from: data)
@@ -215,16 +217,16 @@ struct ImportState: Codable, Hashable {
   }
 }
 
-/// The file of rejected documents, one per line and unchanged, so that they can be corrected and imported. If a
-/// document's name was outside of its text, the line includes its path.
+/// The file with rejected documents, one per line and unchanged, so that you can correct and import them. If a
+/// document's name was outside of its text, the line also contains its path.
 final class RejectFile {
   private let path: String?
   private var descriptor: Int32?
   private let note: (String) -> Void
 
-  /// Creates the file with the first rejected document.
+  /// Creates the file when the first document is rejected.
   /// - Parameters:
-  ///   - path: the path of the file; `nil` to write none.
+  ///   - path: the path of the file; `nil` to write no file.
   ///   - note: called with the reason for each rejection.
   init(_ path: String?, note: @escaping (String) -> Void) {
     self.path = path
@@ -264,7 +266,7 @@ final class RejectFile {
 }
 
 extension Rejection.Reason {
-  /// `line 3, column 14: …`
+  /// The message with the position: `line 3, column 14: …`.
   package var text: String {
     switch self {
     case .unreadable(let error): "\(error)"
@@ -275,8 +277,8 @@ extension Rejection.Reason {
 }
 
 extension InputRecord {
-  /// The text of the document, or an equivalent line to correct if the document had no text of its own; empty if it is
-  /// completely unreadable.
+  /// The text of the document. If the document has no text, an equivalent line. Empty if the document cannot be read at
+  /// all.
   fileprivate var text: [UInt8] {
     guard let entity else {
       guard let path else { return bytes }

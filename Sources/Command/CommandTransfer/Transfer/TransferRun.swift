@@ -9,10 +9,10 @@ package import FirestoreSync
 import Foundation
 import Glibc
 
-/// An import or export from the dashboard: the jobs of `hearth import --keep-going` and `hearth export --recursive`,
-/// with a summary instead of an exit status.
+/// An import or export that the dashboard runs. It does the same as `hearth import --keep-going` and `hearth export
+/// --recursive`, and returns a summary instead of an exit status.
 package struct TransferRun: Sendable {
-  /// The largest number of rejected documents that the summary names.
+  /// The maximum number of rejected documents that are listed in the summary.
   private static let mostNamed = 100
   /// The interval of progress reports.
   private static let interval = Duration.milliseconds(250)
@@ -20,7 +20,7 @@ package struct TransferRun: Sendable {
   package var request: TransferRequest
   package var datastore: any Datastore
   package var database: DatabaseID
-  /// The name of the backend in import progress records; `nil` if the data ends with the process.
+  /// The backend's name in progress files of imports; `nil` if the data is lost when the process ends.
   package var backend: String?
   /// The client whose cache is exported; `nil` without a client.
   package var client: SyncEngine?
@@ -56,9 +56,9 @@ package struct TransferRun: Sendable {
     }
   }
 
-  /// Writes a file. Once the file is complete, it replaces an old one.
-  /// - Parameter body: receives the file, and a closure to call with the document count after each document. Returns
-  ///   notes.
+  /// Writes a file. It replaces an old file only when it is complete.
+  /// - Parameter body: receives the file, and a closure that it must call with the document count after each document.
+  ///   Returns notes.
   private func write(
     _ file: String, _ tell: @escaping (TransferState) -> Void,
     _ body: (ExportTarget, (Int) throws -> Void) async throws -> [String]
@@ -94,7 +94,7 @@ package struct TransferRun: Sendable {
     }
   }
 
-  /// The database at one read time, if the backend supports read times.
+  /// The database at a single read time, if the backend supports read times. Otherwise the current database.
   private func unmoved() async throws -> (any Datastore, SnapshotVersion?, notes: [String]) {
     let beginning = try await datastore.beginning(now: Timestamp(microseconds: Timestamp.now.microseconds))
     guard let beginning else {
@@ -193,7 +193,7 @@ package struct TransferRun: Sendable {
   }
 }
 
-/// The notes and rejections of a running transfer.
+/// The notes and rejections that a running transfer has reported.
 private final class ReportedMessages {
   var notes: [String] = []
   private(set) var refused: [String] = []
@@ -206,7 +206,7 @@ private final class ReportedMessages {
 }
 
 extension TransferRun {
-  /// The times of progress reports, and the rate of the work.
+  /// Determines when progress is reported, and computes the rate.
   private struct Pace {
     private let start = ContinuousClock.now
     private var last: ContinuousClock.Instant?
@@ -231,12 +231,12 @@ extension TransferRun {
   }
 }
 
-/// The progress of long work: document count, rate and remaining time. If standard error is a terminal, the progress is
-/// one line there that is overwritten.
+/// Prints the progress of a long command: document count, rate and remaining time. If standard error is a terminal, the
+/// progress is a single line that is overwritten.
 package struct TransferProgress {
   private static let interval = Duration.milliseconds(100)
 
-  /// The progress of an earlier run that this run continues. The rate of this run does not include it.
+  /// The progress of an earlier run that this run continues. It does not count for the rate of this run.
   package struct Start: Hashable {
     package var documents = 0
     package var fraction = 0.0
@@ -249,8 +249,8 @@ package struct TransferProgress {
   private var hasLine = false
   private let interruption: InterruptionNote?
 
-  /// - Parameter interruption: creates the message for a document count when a signal ends the work; `nil` for work
-  ///   without partial results.
+  /// - Parameter interruption: creates the message that is printed if a signal ends the command, from the document
+  ///   count; `nil` if no partial results remain.
   package init(isQuiet: Bool, from first: Start = Start(), interruption: (@Sendable (Int) -> String)? = nil) {
     isShown = !isQuiet && isatty(STDERR_FILENO) == 1
     self.first = first
@@ -259,7 +259,7 @@ package struct TransferProgress {
 
   package var elapsed: Duration { .now - start }
 
-  /// - Parameter fraction: the completed fraction of the work; `nil` if its extent is unknown.
+  /// - Parameter fraction: the completed fraction; `nil` if the total is unknown.
   package mutating func show(_ documents: Int, fraction: Double? = nil) {
     interruption?.note(documents)
     guard isShown else { return }
@@ -270,7 +270,7 @@ package struct TransferProgress {
     StandardError.put("\r\(Self.line(documents, fraction: fraction, after: now - start, from: first))\u{1b}[K")
   }
 
-  /// Removes the line. Call it when the work ends.
+  /// Removes the line with the progress. Call this when the command is done.
   package mutating func end() {
     interruption?.end()
     if hasLine { StandardError.put("\r\u{1b}[K") }

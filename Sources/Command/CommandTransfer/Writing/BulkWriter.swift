@@ -5,22 +5,22 @@ package import FirestoreProtocol
 import FirestoreSync
 import Foundation
 
-/// Writes to many documents in large commits, with several in flight. Each commit is atomic, but the whole work is not.
+/// Writes many documents in large commits, several of which are in flight at the same time. Each commit is atomic, but
+/// the whole operation is not.
 package struct BulkWriter {
-  /// The writes of one document, applied atomically.
+  /// The writes to one document, which are applied atomically.
   package struct Unit: Sendable {
     var key: DocumentKey
     var mutations: [Mutation]
     /// The approximate size of the fields in bytes.
     var bytes = 0
-    /// The deletion of the document's original in another database, committed there after these mutations are written.
+    /// Deletes the document's original in another database. It is committed there after these mutations are written.
     var removal: Mutation?
   }
 
   package struct Outcome: Sendable {
     package var written = 0
-    /// Documents whose state does not meet the preconditions of their writes, with the status. Nothing was written to
-    /// them.
+    /// Documents that were not written because they do not satisfy the preconditions of their writes, with the status.
     package var skipped: [(key: DocumentKey, status: RPCStatus)] = []
 
     package init(written: Int = 0, skipped: [(key: DocumentKey, status: RPCStatus)] = []) {
@@ -33,23 +33,23 @@ package struct BulkWriter {
     }
   }
 
-  /// The limit of writes in one commit (PROTOCOL §3.10).
+  /// The maximum number of writes in one commit (PROTOCOL §3.10).
   private static let writeLimit = 500
-  /// The byte limit of one commit; the protocol allows ten megabytes.
+  /// The maximum size of a commit in bytes. The protocol allows 10 MB.
   private static let byteLimit = 4 << 20
   private static let maximumCommits = 4
 
   package let datastore: any Datastore
-  /// Whether a write can safely be applied twice.
+  /// Whether it is safe to apply each write twice.
   package let isRepeatable: Bool
   /// The backend that commits `Unit.removal`; `nil` for none.
   package var origin: (any Datastore)?
   var retries = CommitRetries()
 
   /// - Parameters:
-  ///   - source: calls its argument with each unit to write. Each document occurs in at most one unit.
-  ///   - progress: called after each commit with the count of written documents; an error that it throws ends the work.
-  /// - Throws: `Interruption` with the outcome so far, for a failure that does not concern individual documents.
+  ///   - source: provides the units: it calls its argument with each unit. Each document occurs in at most one unit.
+  ///   - progress: called after each commit with the count of written documents. If it throws an error, the work ends.
+  /// - Throws: `Interruption` for a failure that is not about single documents. It contains the outcome so far.
   package func write(
     _ source: (_ add: (Unit) async throws -> Void) async throws -> Void, progress: @escaping (Int) throws -> Void
   ) async throws -> Outcome {
@@ -105,14 +105,14 @@ package struct BulkWriter {
     }
   }
 
-  /// The reason why the work ended early, with the outcome so far.
+  /// The reason why writing ended early, and the outcome so far.
   package struct Interruption: Error {
     package var cause: any Error
     package var done: Outcome
 
     /// - Parameters:
-    ///   - verb: the participle of the work, such as `updated`.
-    ///   - advice: the way to continue; `nil` for none.
+    ///   - verb: the verb for messages as a participle, such as `updated`.
+    ///   - advice: a sentence about how to continue; `nil` for none.
     package func failure(_ verb: String, advice: String? = nil) -> any Error {
       let done = "\(verb.capitalized) so far: \(self.done.written)\(advice.map { "; \($0)" } ?? "")."
       switch cause {
@@ -124,7 +124,7 @@ package struct BulkWriter {
     }
   }
 
-  /// Commits all units together. If a document's state fails a precondition, commits the halves separately.
+  /// Commits all units together. If a document does not satisfy a precondition, commits each half separately.
   private func commit(_ units: [Unit]) async -> Result<Outcome, RPCStatus> {
     do throws(RPCStatus) {
       try await retries.commit(units.flatMap(\.mutations), at: datastore, isRepeatable: isRepeatable)
@@ -146,7 +146,7 @@ package struct BulkWriter {
     return .success(Outcome(written: units.count))
   }
 
-  /// Commits the halves of units that failed because of one document.
+  /// Commits each half of the units separately, because one document made the whole commit fail.
   private func inHalves(
     _ units: [Unit], after error: RPCStatus, _ commit: ([Unit]) async -> Result<Outcome, RPCStatus>
   ) async -> Result<Outcome, RPCStatus> {
@@ -164,23 +164,24 @@ package struct BulkWriter {
 }
 
 extension RPCStatus {
-  /// Whether the status reports a document whose state does not meet the write's precondition.
+  /// Whether the status means that a document does not satisfy the precondition of its write.
   fileprivate var isAboutState: Bool {
     code == .notFound || code == .alreadyExists || code == .failedPrecondition
   }
 }
 
 extension RPCStatus {
-  /// Whether the server would reject the same document again, but could accept others.
+  /// Whether the server would reject the same document again but may accept other documents.
   fileprivate var isAboutDocuments: Bool { code == .invalidArgument || code == .outOfRange }
 }
 
-/// Commits with retries where they can help.
+/// Commits writes, and retries a commit if that can help.
 struct CommitRetries: Sendable {
   private static let attempts = 6
   var clock: any Clock<Duration> = ContinuousClock()
 
-  /// Commits writes that are safe to repeat, unless the documents themselves are rejected.
+  /// Commits writes that are safe to repeat. Retries unless the server rejects the documents themselves.
+  /// - Returns: the rejection of the documents, if any.
   func refusal(of mutations: [Mutation], at datastore: any Datastore) async throws(RPCStatus) -> RPCStatus? {
     let failure: RPCStatus
     do throws(RPCStatus) {
@@ -193,8 +194,8 @@ struct CommitRetries: Sendable {
     throw failure
   }
 
-  /// - Parameter isRepeatable: whether the writes can be applied twice, so that a write with a lost reply is sent
-  ///   again.
+  /// - Parameter isRepeatable: whether it is safe to apply the writes twice. If so, they are sent again after a lost
+  ///   response.
   func commit(
     _ mutations: [Mutation], at datastore: any Datastore, isRepeatable: Bool = true
   ) async throws(RPCStatus) {

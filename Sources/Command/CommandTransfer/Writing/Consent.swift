@@ -5,7 +5,7 @@ import FirestoreModel
 import FirestoreText
 import Glibc
 
-/// A user's consent to writes of many documents, typed at a terminal or given by an option.
+/// The user's consent to write many documents. It is typed at a terminal or given by an option.
 package struct Consent: ParsableArguments {
   @Flag(help: "Do not ask before writing many documents.")
   package var yes = false
@@ -13,14 +13,14 @@ package struct Consent: ParsableArguments {
   @Flag(help: "Only print how many documents would be written.")
   package var dryRun = false
 
-  /// Whether a user can answer at a terminal.
+  /// Whether a user can respond at a terminal.
   static var canAsk: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 }
 
-  /// Prompts the user to type the document count.
+  /// Asks the user to type the document count.
   /// - Parameters:
-  ///   - verb: the infinitive of the work, such as `update`.
-  ///   - place: the place of the documents, such as a collection's path.
-  /// - Throws: if no user can answer, or the answer differs.
+  ///   - verb: the verb for the question, such as `update`.
+  ///   - place: where the documents are, such as a collection's path.
+  /// - Throws: if no user can respond, or the response is wrong.
   package func obtain(_ verb: String, _ count: Int, in place: String) throws(CommandFailure) {
     if yes { return }
     guard Self.canAsk else {
@@ -34,8 +34,8 @@ package struct Consent: ParsableArguments {
     }
   }
 
-  /// Prompts with a question that the Enter key answers with yes.
-  /// - Returns: `nil` if no user can answer.
+  /// Asks a yes-or-no question. The Enter key means yes.
+  /// - Returns: `nil` if no user can respond.
   package static func confirms(_ question: ShownText) -> Bool? {
     guard canAsk else { return nil }
     StandardError.write("\(question) [Y/n]")
@@ -43,10 +43,10 @@ package struct Consent: ParsableArguments {
     return ["", "y", "yes"].contains(answer)
   }
 
-  /// The polling interval for the cancellation of a question, in milliseconds.
+  /// The interval in milliseconds at which a pending question checks whether it was canceled.
   private static let patience: Int32 = 100
 
-  /// - Returns: `nil` at the end of input, and on cancellation in a shell that continues.
+  /// - Returns: `nil` at the end of the input, and if the question was canceled in a shell.
   private static func answer() -> String? {
     var waiting = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
     while poll(&waiting, 1, patience) <= 0 { if Task.isCancelled { return nil } }

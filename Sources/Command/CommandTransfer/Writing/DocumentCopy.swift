@@ -4,9 +4,9 @@ package import FirestoreModel
 package import FirestoreProtocol
 import FirestoreQuery
 
-/// A copy or move of a document, or of a collection's documents, to another path, or to another database. Within a
-/// database, one commit writes each moved document and deletes its original, so the document always exists at exactly
-/// one of the paths. A move to another database writes the document first and then deletes the original.
+/// Copies or moves a document, or the documents of a collection, to another path or another database. In a move within
+/// a database, the same commit writes a document and deletes its original. So the document always exists at exactly one
+/// of the paths. A move to another database writes the document first and then deletes the original.
 package struct DocumentCopy: Sendable {
   /// A path in a database.
   package struct Place: Sendable {
@@ -22,21 +22,21 @@ package struct DocumentCopy: Sendable {
   /// The result of a copy.
   package struct Outcome: Sendable {
     package var written: Int
-    /// Documents that were not written, with the reason.
+    /// The documents that were not written, with the reasons.
     package var skipped: [(key: DocumentKey, status: RPCStatus)]
-    /// The number of skipped subcollections, if counted.
+    /// The number of skipped subcollections if they are counted.
     package var skippedCollections: Int
   }
 
   package var source: Place
   package var destination: Place
-  /// Whether the destination is in another database, or the source is read at a past time.
+  /// Whether the destination is another database, or the source is read at an earlier time.
   package var isElsewhere = false
   /// Whether the documents' subcollections are also copied.
   package var isRecursive: Bool
-  /// Whether a copy that is not recursive counts the skipped subcollections.
+  /// Whether a non-recursive copy counts the subcollections that it skips.
   package var countsSubcollections = false
-  /// Whether the originals are deleted, except those that have changed meanwhile.
+  /// Whether the originals are deleted. Originals that have changed since they were read are not deleted.
   package var isMove = false
   /// Whether documents may be replaced at the destination.
   package var overwrites = false
@@ -54,12 +54,12 @@ package struct DocumentCopy: Sendable {
     self.overwrites = overwrites
   }
 
-  /// The path of a copy. If one path is a collection and the other a document, the copy is inside the named path.
+  /// The path of a copy. If one path is a collection and the other is a document, the copy is placed inside `named`.
   package static func destination(of source: ResourcePath, _ named: ResourcePath) -> ResourcePath {
     source.isDocument == named.isDocument ? named : named.appending(source.last)
   }
 
-  /// - Throws: `usage` for paths that cannot be copied to each other.
+  /// - Throws: `usage` if the source cannot be copied to the destination.
   package func check() throws(CommandFailure) {
     let (source, destination) = (source.path, destination.path)
     if isElsewhere { return }
@@ -79,7 +79,7 @@ package struct DocumentCopy: Sendable {
     }
   }
 
-  /// - Parameter progress: called with the current document count.
+  /// - Parameter progress: called with the document count so far.
   /// - Returns: the number of documents that would be copied.
   package func count(progress: (Int) -> Void) async throws -> Int {
     var (walk, count) = (walk, 0)
@@ -91,7 +91,7 @@ package struct DocumentCopy: Sendable {
     return count
   }
 
-  /// - Throws: `alreadyExists` if a document would be replaced, `notFound` if there is nothing to copy,
+  /// - Throws: `alreadyExists` if a document would be replaced, `notFound` if there is nothing to copy. Also
   ///   `BulkWriter.Interruption`.
   package func run(progress: @escaping (Int) throws -> Void) async throws -> Outcome {
     if !overwrites { try await checkDestination() }
@@ -175,7 +175,7 @@ package struct DocumentCopy: Sendable {
 }
 
 extension Fields {
-  /// Returns the fields with references to one database redirected to the same paths of another.
+  /// Returns the fields in which references into one database are replaced by references to the same paths in another.
   func referring(to new: DatabaseID, insteadOf old: DatabaseID) -> Fields {
     Fields(sorted: entries.map { ($0.name, $0.value.referring(to: new, insteadOf: old)) })
   }

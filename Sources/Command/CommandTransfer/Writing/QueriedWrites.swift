@@ -6,12 +6,12 @@ package import FirestoreProtocol
 package import FirestoreQuery
 import Foundation
 
-/// Writes to the results of a query. The documents are chosen before the first write. Otherwise a write could move a
-/// document in the query's order, and the document would be written twice. Each document is written only if it still
-/// exists.
+/// Writes to all documents in a query's result. The documents are selected before the first write. Otherwise a write
+/// could move a document in the query's order, so that it would be written twice. A document is written only if it
+/// still exists.
 package struct QueriedWrites: Sendable {
   package let query: Query
-  /// The verb before and after the writes, such as `update` and `updated`.
+  /// The verb for messages, as in `update` and `updated`.
   package let verb: (infinitive: String, participle: String)
 
   package init(query: Query, verb: (infinitive: String, participle: String)) {
@@ -20,8 +20,8 @@ package struct QueriedWrites: Sendable {
 
   private var place: String { query.collectionGroup.map { "all collections \($0)" } ?? query.path.text }
 
-  /// Chooses the documents and requests consent.
-  /// - Returns: the documents' keys; `nil` if there is nothing to write, which is reported.
+  /// Selects the documents, and asks for consent.
+  /// - Returns: the keys of the documents. If there is nothing to write, reports this and returns `nil`.
   package func choose(at connection: BackendConnection, _ writing: WritingOptions, _ consent: Consent) async throws
     -> [DocumentKey]?
   {
@@ -37,7 +37,7 @@ package struct QueriedWrites: Sendable {
     return keys
   }
 
-  /// Reports the document count of a dry run.
+  /// Reports how many documents a dry run would write.
   package func reportDry(_ count: Int, _ consent: Consent, _ writing: WritingOptions) throws {
     writing.headless.note(
       count == 0
@@ -49,8 +49,8 @@ package struct QueriedWrites: Sendable {
   }
 
   /// - Parameters:
-  ///   - isRepeatable: whether a write can safely be applied twice.
-  ///   - mutation: creates the write to each document.
+  ///   - isRepeatable: whether it is safe to apply each write twice.
+  ///   - mutation: creates the mutation of a document.
   package func write(
     _ keys: [DocumentKey], at datastore: any Datastore, _ writing: WritingOptions, isRepeatable: Bool,
     _ mutation: @escaping @Sendable (DocumentKey) -> Mutation

@@ -10,13 +10,13 @@ import FirestoreQuery
 /// ```
 ///  names of a collection, page by page ─► commits of 500 ─► remaining parents ─► their collections ─► names …
 /// ```
-/// Documents are deleted before their descendants, so that the subcollections of each document need not be requested:
-/// a deleted document is still listed only if it has subcollections. Documents left by an interruption are found in the
+/// Documents are deleted before their descendants. A deleted document is still listed only if it has subcollections, so
+/// subcollections are requested only for these documents. Documents that remain after an interruption are found in the
 /// same way.
 struct RecursiveDeletion {
   /// The number of names in one request.
   private static let pageSize = 2000
-  /// The limit of writes in one commit (PROTOCOL §3.10).
+  /// The maximum number of writes in one commit (PROTOCOL §3.10).
   private static let writeLimit = 500
   private static let maximumCalls = 8
   /// The count of names waiting for deletion at which no more names are requested.
@@ -30,7 +30,7 @@ struct RecursiveDeletion {
 
   private enum Step: Sendable {
     case named(of: ResourcePath, collection: Int, [DocumentKey])
-    /// The counts of deleted documents by collection.
+    /// Documents were deleted. The value is their count by collection.
     case deleted([Int: Int])
     case parents([DocumentKey])
     case collections([ResourcePath])
@@ -38,7 +38,7 @@ struct RecursiveDeletion {
 
   private struct Collection {
     let path: ResourcePath
-    /// Documents whose names are known and that are not yet deleted.
+    /// The number of documents whose names are known and that are not yet deleted.
     var waiting = 0
     var isNamed = false
   }
@@ -59,9 +59,9 @@ struct RecursiveDeletion {
   }
 
   /// - Parameters:
-  ///   - roots: collections and documents. A root inside another root is deleted with it.
-  ///   - progress: called with the count of deleted documents; an error that it throws ends the work.
-  /// - Throws: the error that ended the work; `deleted` has the progress.
+  ///   - roots: collections and documents. A root that is inside another root is deleted together with it.
+  ///   - progress: called with the count of deleted documents. If it throws an error, the work ends.
+  /// - Throws: the error that ended the work. `deleted` contains the progress.
   mutating func run(_ roots: [ResourcePath], progress: (Int) throws -> Void) async throws {
     var documents: [DocumentKey] = []
     var outermost: ResourcePath?
@@ -83,7 +83,7 @@ struct RecursiveDeletion {
     }
   }
 
-  /// Adds documents to delete. Missing documents are not counted, but their descendants are deleted.
+  /// Adds documents to delete. Nonexistent documents are not counted, but their descendants are deleted.
   private mutating func add(_ documents: [DocumentKey]) async throws {
     let index = nextCollection
     nextCollection += 1
@@ -176,7 +176,7 @@ struct RecursiveDeletion {
     }
   }
 
-  /// Finds the subcollections of a collection's documents once the documents are deleted.
+  /// Continues with the subcollections of a collection's documents when all of these documents are deleted.
   private mutating func close(_ index: Int) {
     guard let collection = collections[index], collection.isNamed, collection.waiting == 0 else { return }
     collections[index] = nil
@@ -184,7 +184,7 @@ struct RecursiveDeletion {
   }
 }
 
-/// The deletion of everything below a path by a command: counted, confirmed and reported.
+/// Deletes everything below a path for a command: counts the documents, asks for consent, and reports the result.
 package struct BulkRemoval {
   package let writing: WritingOptions
   package let consent: Consent
@@ -194,11 +194,11 @@ package struct BulkRemoval {
     (self.writing, self.consent, self.connection) = (writing, consent, connection)
   }
 
-  /// Counts the documents below paths and requests consent, unless it is given.
+  /// Counts the documents below some paths, and asks for consent unless it is already given.
   /// - Parameters:
   ///   - name: the name of the paths in reports.
   ///   - extent: the name of the paths in the question.
-  /// - Returns: `false` if there is nothing to delete, which is reported.
+  /// - Returns: `false` if there is nothing to delete. This is reported.
   package func obtainConsent(below paths: [ResourcePath], called name: String, asking extent: String) async throws
     -> Bool
   {

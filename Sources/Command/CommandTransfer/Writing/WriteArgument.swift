@@ -4,9 +4,9 @@ import FirestoreJSON
 package import FirestoreModel
 package import FirestoreText
 
-/// The mutation of `hearth update`, and the content of a document given by fields.
+/// Creates the mutation of `hearth update`, and a document's contents from fields on the command line.
 package enum WriteArgument {
-  /// Changes fields of a document that exists.
+  /// Changes fields of a document. The document must exist.
   package static func update(
     _ key: DocumentKey, _ changes: [WriteText.Change], removing: [FieldPath], database: DatabaseID
   ) throws(CommandFailure) -> Mutation {
@@ -16,7 +16,7 @@ package enum WriteArgument {
     } catch { throw CommandFailure(.badData, error.reason) }
   }
 
-  /// A document of fields that were given individually.
+  /// A document whose fields were given as separate arguments.
   static func content(
     _ changes: [WriteText.Change], database: DatabaseID
   ) throws(CommandFailure) -> WriteText.Content {
@@ -31,9 +31,9 @@ package enum WriteArgument {
   }
 }
 
-/// A document's fields as arguments, or on standard input if the only argument is `-`.
+/// The fields of a document as arguments. If the only argument is `-`, they are read from standard input.
 package enum DocumentArgument {
-  /// - Parameter words: one JSON object, or `field=value` for each field.
+  /// - Parameter words: one JSON object, or a word `field=value` for each field.
   package static func read(_ words: [String], database: DatabaseID) throws(CommandFailure) -> WriteText.Content {
     guard words.count == 1, !words[0].contains("=") || FieldChanges.isObject(words) else {
       return try WriteArgument.content(try FieldChanges.parse(words), database: database)
@@ -48,7 +48,7 @@ package enum DocumentArgument {
 
   static func standardInput() throws(CommandFailure) -> String { try text(ofFile: "-") }
 
-  /// The largest text of a document, a scenario or rules, in bytes.
+  /// The maximum size in bytes of the text of a document, a scenario or rules.
   private static let largestText = 64 << 20
 
   /// - Parameter file: `-` for standard input.
@@ -71,8 +71,8 @@ package enum DocumentArgument {
   }
 }
 
-/// The fields of a write as words: `field=value` for each field, one JSON object of paths and values, or `-` for a JSON
-/// object on standard input.
+/// The fields of a write as words: `field=value` for each field, or one JSON object with paths and values. The word `-`
+/// means a JSON object on standard input.
 package enum FieldChanges {
   static func isObject(_ words: [String]) -> Bool { words.count == 1 && (words[0] == "-" || words[0].hasPrefix("{")) }
 

@@ -9,14 +9,14 @@ import FirestoreJSON
 import FirestoreModel
 import FirestoreQuery
 
-/// The client of another program. Sends the dashboard's requests to the program, which answers them from its cache, and
-/// forwards the program's events.
+/// The connection to another program's client. Sends the dashboard's requests to the program, which answers them from
+/// its cache. Forwards the program's events to the dashboard.
 @MainActor
 package final class AttachedBridge {
   private let link: InspectionLink
   let program: AttachedProgram
   let database: DatabaseID
-  /// The control of the program's server, if that is an emulator on this machine.
+  /// The control interface of the program's server, if the server is an emulator on this machine.
   let serverControl: EmulatorControl?
   private let apply: @MainActor (Action) -> Void
 
@@ -24,18 +24,19 @@ package final class AttachedBridge {
   private var windows: [WindowTag: Query] = [:]
   private var searches: Set<WindowTag> = []
   private var details: Set<DocumentKey> = []
-  /// The page requests of searches and counts.
+  /// The pages of documents that searches and counts have requested.
   private var pages: [WindowTag: @MainActor (Result<[Document], RPCStatus>) -> Void] = [:]
   private var lastPage = AttachedBridge.firstPage
   private var listed = ListedCollections()
-  /// The unanswered listings, oldest first: the program replies in request order.
+  /// The requests for collection lists without a response, oldest first. The program responds in the order of the
+  /// requests.
   private var listings: [ResourcePath: [ListedCollections.Number]] = [:]
   private var refreshing: Task<Void, Never>?
-  /// The request to the program's server.
+  /// The pending request to the program's server.
   var asking: Task<Void, Never>?
   private var isOver = false
 
-  /// A number greater than all tags of the dashboard's windows.
+  /// The first tag for the pages of searches and counts. It is larger than all tags of the dashboard's windows.
   private static let firstPage = 1 << 40
 
   init(
@@ -49,7 +50,7 @@ package final class AttachedBridge {
     self.apply = apply
   }
 
-  /// Sends the opening message, which must precede any request.
+  /// Sends the first message, which must precede all requests.
   func begin() { link.send(InspectionWord(control: program.allowsControl)) }
 
   /// Forwards the program's events until it ends or `close` is called.
@@ -172,14 +173,15 @@ package final class AttachedBridge {
     send(.listCollections(below: parent))
   }
 
-  /// Reads a part of a query's result. A program may return fewer documents than requested.
+  /// Reads a part of a query's result. A program can return fewer documents than requested.
   private func read(_ query: Query, _ answered: @escaping @MainActor (Result<[Document], RPCStatus>) -> Void) {
     lastPage += 1
     pages[WindowTag(lastPage)] = answered
     send(.ask(WindowTag(lastPage), query))
   }
 
-  /// The largest page size requested from a program. Only an empty page means the end.
+  /// The maximum number of documents per page that is requested from a program. Only an empty page means that there are
+  /// no more documents.
   private static let pageSize = 500
 
   private func find(_ tag: WindowTag, _ run: SearchRun, after last: DocumentKey?) {
@@ -210,7 +212,7 @@ package final class AttachedBridge {
     }
   }
 
-  /// Reloads the open windows and documents, at most once a second, to limit the requests to the program.
+  /// Reloads the windows and documents on screen at most once a second, to limit the requests to the program.
   private func refreshSoon() {
     guard refreshing == nil, !windows.isEmpty || !details.isEmpty else { return }
     refreshing = Task { [weak self] in
@@ -224,7 +226,7 @@ package final class AttachedBridge {
 }
 
 extension AttachedBridge {
-  /// Requests the rules decisions of the program's server, one request at a time.
+  /// Requests the decisions of security rules from the program's server. Only one request is sent at a time.
   func listDecisions(after known: Int?) {
     guard let control = serverControl else {
       let reason = "For a watched program, rules are shown only if its server is on this machine and does not use TLS."
@@ -242,8 +244,8 @@ extension AttachedBridge {
 }
 
 extension EmulatorControl {
-  /// Creates the control of a program's server. Returns `nil` if the server is on another machine, uses TLS, or is not
-  /// an emulator.
+  /// Creates the control interface of a program's server. Returns `nil` if the server is on another machine, uses TLS,
+  /// or is not an emulator.
   init?(of greeting: InspectionGreeting) {
     guard case .emulator = greeting.backend, !greeting.isTLS, let host = greeting.host else { return nil }
     do throws(ModelError) {

@@ -10,17 +10,17 @@ import FirestoreModel
 import FirestoreQuery
 import FirestoreText
 
-/// A program's events as lines on standard output until the program ends.
+/// Prints a program's events as lines on standard output until the program ends.
 package struct AttachedStream {
   private let address: InspectionAddress
   private let greeting: InspectionGreeting
   private let link: InspectionLink
-  /// The line that ends the stream; `nil` to continue until the program ends.
+  /// The event after whose line the output ends; `nil` to continue until the program ends.
   private let goal: EventGoal?
   private let timeout: Duration?
 
   private enum End: Sendable {
-    /// The end of the program, in words.
+    /// The program has ended. The text is the reason.
     case program(String)
     case reached, timedOut, interrupted
   }
@@ -37,8 +37,8 @@ package struct AttachedStream {
     self.timeout = timeout
   }
 
-  /// - Throws: the error of the output. If there is a goal, also throws `tryAgain` after the timeout, and `unavailable`
-  ///   if the program ended first.
+  /// - Throws: the error of the output. If there is a goal, also `tryAgain` after the timeout, and `unavailable` if the
+  ///   program ends before the goal.
   package func run() async throws {
     let interruptions = Surroundings.current.interruptions()
     let causes = interruptions.causes
@@ -107,7 +107,7 @@ package struct AttachedStream {
   }
 }
 
-/// A program's events as JSON objects, one per line, for scripts.
+/// Converts a program's events to JSON objects, one per line, for scripts.
 package struct AttachedLines {
   package struct Line: Sendable {
     package var type: String
@@ -119,7 +119,7 @@ package struct AttachedLines {
 
   init(_ greeting: InspectionGreeting) { self.greeting = greeting }
 
-  /// The first line of a stream, and each line of a list of programs.
+  /// The line that describes a program. It is the first line of a stream, and each line in a list of programs.
   package static func program(_ address: InspectionAddress, _ greeting: InspectionGreeting, type: String) -> String {
     guard case .object(let members) = greeting.json(JSONContext(greeting.database)).kind else { return "" }
     return ClientJSON.object(

@@ -5,19 +5,19 @@ import FirestoreJSON
 import FirestoreModel
 import FirestoreText
 
-/// Parts of the lines printed with `--json`. Client events have their forms in `ClientPort`; these parts are specific
-/// to a screen.
+/// Parts of the lines that `--json` prints. The JSON of client events is defined in `ClientPort`. The parts here exist
+/// only in a dashboard.
 enum ClientJSON {
   typealias Member = JSONSyntax.Member
 
-  /// A line of an event, a record, or an object.
+  /// An event, a record or another object as one line.
   static func line(_ value: some JSONFormed, of type: String? = nil, in database: DatabaseID) -> String {
     let json = value.json(JSONContext(database))
     guard let type, case .object(let members) = json.kind else { return json.lineText }
     return object([Member("type", string(type))] + members).lineText
   }
 
-  /// The internals of a client with its cache, in one line.
+  /// The internals of a client and of its cache, as one line.
   static func inside(_ inside: ClientInside, _ survey: CacheSurvey, in database: DatabaseID) -> String {
     guard case .object(let members) = inside.json(JSONContext(database)).kind else { return "" }
     return object(

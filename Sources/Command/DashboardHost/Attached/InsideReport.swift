@@ -8,7 +8,7 @@ import FirestoreJSON
 import FirestoreModel
 import FirestoreQuery
 
-/// The internals of a watched program's client, printed once.
+/// Prints the internals of another program's client once.
 package struct InsideReport {
   private let address: InspectionAddress
   private let greeting: InspectionGreeting
@@ -43,7 +43,7 @@ package struct InsideReport {
     try output.flush()
   }
 
-  /// Waits for the program's reply.
+  /// Waits for the program's response.
   private mutating func answer<Found>(_ wanted: (ClientEvent) -> Result<Found, RPCStatus>?) async throws -> Found {
     while true {
       while !unread.isEmpty {

@@ -19,7 +19,7 @@ import TerminalCanvas
 package import class Hearth.Inspection
 package import enum Hearth.InspectionPermission
 
-/// The inspectable clients of this user's programs.
+/// The programs of this user whose clients can be inspected.
 package struct InspectablePrograms {
   package struct Entry {
     package var address: InspectionAddress
@@ -28,9 +28,9 @@ package struct InspectablePrograms {
 
   package enum Find {
     case program(InspectionGreeting, InspectionLink)
-    /// A program with another protocol version.
+    /// A program that uses another version of the protocol.
     case other(InspectionGreeting.Core)
-    /// A process that listens but sends no greeting. It is stopped, or it is another kind of program.
+    /// A process that accepts connections but sends no greeting. It is stopped, or is another kind of program.
     case silent
     case stranger(UInt32)
   }
@@ -42,7 +42,7 @@ package struct InspectablePrograms {
   package private(set) var entries: [Entry] = []
 
   /// Connects to every socket in the folder, and removes the sockets of ended processes.
-  /// - Throws: for a folder where other users could have put sockets.
+  /// - Throws: if other users could have put sockets in the folder.
   package init(in folder: InspectionFolder) throws(CommandFailure) {
     self.folder = folder
     let addresses: [InspectionAddress]
@@ -77,8 +77,9 @@ package struct InspectablePrograms {
     }
   }
 
-  /// Finds the one program with a process number or a name.
-  /// - Throws: a one-line failure if there is no such program, or if there are several, with their process numbers.
+  /// Finds the only program with a process number or a name.
+  /// - Throws: a failure if there is no such program, or if there are several. In the latter case it lists their
+  ///   process numbers.
   package func entry(_ text: String) throws(CommandFailure) -> (InspectionAddress, InspectionGreeting, InspectionLink) {
     let found: [Entry]
     if let address = InspectionAddress(text) {
@@ -139,7 +140,7 @@ extension InspectablePrograms.Entry {
 }
 
 extension InspectablePrograms {
-  /// A table of the programs for people; times are by this machine's clock.
+  /// A table of the programs for people. Ages are relative to this machine's clock.
   package func table(now: Timestamp) -> [ShownText] {
     if entries.isEmpty { return [] }
     var table = TextTable(["PID", "NAME", "DATABASE", "LISTENERS", "SINCE"].map { TextTable.Column(title: $0) })
@@ -170,7 +171,7 @@ extension InspectablePrograms {
   }
 }
 
-/// A program whose client a dashboard shows, and the connection to it.
+/// A program whose client is shown by a dashboard, and the connection to this program.
 package struct Attachment: Sendable {
   package var program: AttachedProgram
   package var link: InspectionLink
@@ -185,7 +186,7 @@ package struct Attachment: Sendable {
     self.greeting = greeting
   }
 
-  /// The program's backend with its dashboard name.
+  /// The program's backend, with the name that the dashboard shows.
   package var backend: ConnectedBackend {
     let kind: ConnectedBackend.Kind =
       switch greeting.backend {
@@ -199,26 +200,27 @@ package struct Attachment: Sendable {
   }
 }
 
-/// A connection to an inspectable program, with one reader. Unread lines wait at the program, which does not block.
+/// A connection to a program that can be inspected. It has one reader. Lines that are not read yet wait in the program,
+/// which is not blocked by them.
 package final class InspectionLink: Sendable {
   private let descriptor: CInt
   private let queue = DispatchQueue(label: "hearth.inspection-link")
   private let received = Mutex(ReceivedLines())
 
-  /// - Parameter descriptor: closed with this value.
+  /// - Parameter descriptor: the descriptor of the connection. It is closed when this object is released.
   init(_ descriptor: CInt) { self.descriptor = descriptor }
 
   deinit { close(descriptor) }
 
-  /// Waits for the next lines; `nil` if the program has disconnected, or after `cut`.
+  /// Waits for the next lines. Returns `nil` if the program has disconnected, and after `cut`.
   func next() async -> [[UInt8]]? {
     await withCheckedContinuation { continuation in
       queue.async { continuation.resume(returning: self.receive(within: -1)) }
     }
   }
 
-  /// Blocks until there is at least one line.
-  /// - Parameter milliseconds: negative to wait without a timeout.
+  /// Blocks the thread until at least one line has arrived.
+  /// - Parameter milliseconds: the timeout; negative to wait without a timeout.
   /// - Returns: `nil` if the program has disconnected, and after the timeout.
   func receive(within milliseconds: CInt) -> [[UInt8]]? {
     while true {
@@ -238,7 +240,7 @@ package final class InspectionLink: Sendable {
     }
   }
 
-  /// - Returns: `false` if the program has disconnected, or does not read.
+  /// - Returns: `false` if the program has disconnected or does not read.
   @discardableResult func send(_ value: some JSONFormed) -> Bool {
     let bytes = InspectionLine.bytes(value)
     var sent = 0
@@ -253,13 +255,13 @@ package final class InspectionLink: Sendable {
     return true
   }
 
-  /// Ends the connection, which the reader notices.
+  /// Ends the connection. The reader then receives the end.
   func cut() { shutdown(descriptor, CInt(SHUT_RDWR)) }
 }
 
 extension StorageOptions.Locations {
-  /// The plan that lets `hearth attach` find this command's client and inject faults there.
-  /// - Returns: `nil` unless the user allows it with `HEARTH_INSPECT=1`.
+  /// Makes this command's client visible to `hearth attach`, which can also inject faults.
+  /// - Returns: `nil` unless the user allows this with `HEARTH_INSPECT=1`.
   package func inspection(_ faults: FaultInjector = FaultInjector()) -> Inspection.Plan? {
     let environment = ProcessInfo.processInfo.environment
     guard InspectionPermission.isGiven(unlessSaid: false, environment) else { return nil }

@@ -7,9 +7,9 @@ import FirestoreProtocol
 import FirestoreQuery
 import FirestoreSync
 
-/// Browse requests, answered by the backend if it is reachable, otherwise by the cache.
+/// Requests for browsing. The backend answers them if it is reachable, otherwise the cache does.
 extension ClientBridge {
-  /// - Returns: a task that ends when the reply was reported.
+  /// - Returns: a task that ends when the response was reported.
   @discardableResult
   func listCollections(below parent: ResourcePath) -> Task<Void, Never> {
     request { bridge in
@@ -45,13 +45,13 @@ extension ClientBridge {
     emit(.collections(below: parent, ids.sorted { $0.compareUTF8($1) == .ascending }))
   }
 
-  /// Lists a path again if a document shows a collection that the list lacks.
+  /// Lists the collections of a path again if a document is in a collection that the list does not contain.
   func noteCollections(of keys: some Sequence<DocumentKey>) {
     for parent in listed.noteNew(of: keys) { listCollections(below: parent) }
   }
 
-  /// Lists missing documents. Servers find them by scanning their neighbors, so only collections of moderate size are
-  /// queried.
+  /// Lists nonexistent documents that have subcollections. Servers find them by scanning the documents around them, so
+  /// only collections of moderate size are queried.
   package func listMissing(in collection: ResourcePath) {
     request { bridge in
       guard bridge.canReachBackend else { return }
@@ -69,7 +69,8 @@ extension ClientBridge {
 
   private static let largestListing = 3_000
 
-  /// Counts a collection. A request during a count triggers another count, so that the last reply is current.
+  /// Counts the documents of a collection. If this is requested during a count, another count follows, so that the last
+  /// result is current.
   package func count(_ collection: ResourcePath) {
     let query = Query(path: collection)
     guard canReachBackend else {
@@ -89,8 +90,8 @@ extension ClientBridge {
     }
   }
 
-  /// Counts a collection again, regardless of counts in progress.
-  /// - Returns: a task that ends when the count, or a notice about its failure, was reported.
+  /// Counts the documents of a collection again, even if other counts are in progress.
+  /// - Returns: a task that ends when the count or its failure was reported.
   func countNow(_ collection: ResourcePath) -> Task<Void, Never> {
     request { bridge in
       let query = Query(path: collection)
@@ -122,10 +123,10 @@ extension ClientBridge {
 
 /// Notifications of other clients' commits, if the backend provides them.
 extension ClientBridge {
-  /// The delays before retrying to follow commits.
+  /// The minimum and the maximum delay before a retry of following commits.
   private static let (firstPause, longestPause) = (Duration.milliseconds(500), Duration.seconds(10))
 
-  /// Starts or stops following commits. An offline client does not follow commits.
+  /// Starts or stops following commits. While the client is offline, commits are not followed.
   func followCommits(_ isWanted: Bool) {
     guard tellsCommits, isWanted != (following != nil) else { return }
     following?.cancel()
@@ -137,7 +138,7 @@ extension ClientBridge {
     }
   }
 
-  /// Follows commits until the backend reports that it does not provide them, or until cancelled.
+  /// Follows commits until the task is canceled. Also ends if the backend reports that it does not support this.
   private static func hearCommits(
     of datastore: any Datastore, emit: @escaping @MainActor @Sendable (ClientEvent) -> Void
   ) async {
@@ -165,10 +166,11 @@ extension ClientBridge {
   }
 }
 
-/// The last listed collections by their parent path. Several listings of one path may run concurrently. The reply to an
-/// older request never replaces the reply to a newer one, because that would remove the user's selection.
+/// The collections that were listed last, by parent path. Several requests for the same path may run concurrently. The
+/// response to an older request never replaces the response to a newer one, because this would remove the user's
+/// selection.
 struct ListedCollections {
-  /// The position of a listing in starting order.
+  /// The position of a request in the order of all requests.
   struct Number: Comparable {
     fileprivate let value: Int
 
@@ -183,31 +185,31 @@ struct ListedCollections {
   private var begun = 0
   private var listed: [ResourcePath: Listed] = [:]
 
-  /// The parent paths of all listings.
+  /// The parent paths of all lists.
   var parents: [ResourcePath] { Array(listed.keys) }
 
   subscript(parent: ResourcePath) -> Set<String>? { listed[parent]?.ids }
 
-  /// Starts a listing that is newer than all earlier listings.
+  /// Starts a request that is newer than all earlier requests.
   mutating func begin() -> Number {
     begun += 1
     return Number(value: begun)
   }
 
-  /// Stores the result of a listing.
-  /// - Returns: false, and nothing is stored, if the result of a newer listing exists.
+  /// Stores the result of a request.
+  /// - Returns: `false` if the result of a newer request is already stored. The given result is then ignored.
   mutating func take(_ ids: Set<String>, of number: Number, below parent: ResourcePath) -> Bool {
     if let newer = listed[parent]?.number, newer > number { return false }
     listed[parent] = Listed(number: number, ids: ids)
     return true
   }
 
-  /// Whether a list contains all listed collections.
+  /// Whether a list contains all collections that were listed before.
   func isKept(by ids: Set<String>, below parent: ResourcePath) -> Bool { ids.isSuperset(of: self[parent] ?? []) }
 
-  /// Adds collections that documents prove to exist and the lists lack. Listings in progress may miss them and
-  /// therefore count as outdated.
-  /// - Returns: the parent path of each, to list again.
+  /// Adds collections that are missing in the lists although documents in them are known. Requests in progress may not
+  /// contain them, so these requests count as outdated.
+  /// - Returns: the parent paths whose collections must be listed again.
   mutating func noteNew(of keys: some Sequence<DocumentKey>) -> [ResourcePath] {
     var parents: [ResourcePath] = []
     for key in keys {

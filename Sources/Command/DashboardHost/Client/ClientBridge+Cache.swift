@@ -17,7 +17,7 @@ extension ClientBridge {
     }
   }
 
-  /// Evicts documents whose lifetime has expired, and reports any evictions.
+  /// Evicts documents whose lifetime has expired. Reports evictions if there are any.
   func applyLifetimes() {
     request { bridge in
       for (retention, total) in try await bridge.engine.applyLifetimes() where total.removed > 0 {
@@ -31,7 +31,7 @@ extension ClientBridge {
 }
 
 extension EvictionTotal {
-  /// The result in words: `120 documents of orders evicted; 50 stay: shown, listened to or pinned`.
+  /// The result as text: `120 documents of orders evicted; 50 stay: shown, listened to or pinned`.
   func account(of scope: EvictionScope, _ age: Duration?) -> String {
     let parts = scope.isTombstones ? [tracesAccount(of: scope.path)] : documentsAccount(of: scope)
     return (parts + reasons(age)).joined(separator: "; ")
@@ -55,7 +55,7 @@ extension EvictionTotal {
     return parts
   }
 
-  /// The reasons why documents remain.
+  /// The reasons why documents were not evicted.
   private func reasons(_ age: Duration?) -> [String] {
     func stay(_ count: Int) -> String { "\(grouped(count)) stay\(count == 1 ? "s" : "")" }
     var parts: [String] = []
@@ -67,7 +67,7 @@ extension EvictionTotal {
 }
 
 extension ClientBridge {
-  /// Previews a query. During a preview only the newest later request is queued.
+  /// Previews a query. If a preview is running, only the newest of the later requests is queued.
   func preview(_ query: Query) {
     nextPreview = query
     if isPreviewing { return }
@@ -85,7 +85,7 @@ extension ClientBridge {
     }
   }
 
-  /// Adds an index to the configured indexes, so that the query need not scan the whole collection.
+  /// Adds a local index, so that the query does not have to scan the whole collection.
   func createIndexes(for query: Query) {
     request { bridge in
       let configured = try await bridge.engine.indexes().filter { !$0.isAutomatic }.map(\.definition)
@@ -94,9 +94,10 @@ extension ClientBridge {
   }
 }
 
-/// The count of a collection's field types, page by page in id order.
+/// Counts the types of a collection's fields, page by page in id order.
 struct FieldTypeCount: Sendable {
-  /// The page size of a cache, which scans the whole collection for each page.
+  /// The number of documents per page if they are read from a cache. The cache scans the whole collection for each
+  /// page.
   private static let read = 10_000
 
   let path: ResourcePath
@@ -118,7 +119,7 @@ struct FieldTypeCount: Sendable {
     last = documents.last?.key ?? last
   }
 
-  /// Counts the documents of a cache on a thread other than the main thread.
+  /// Counts the documents in a cache on a background thread.
   func run(over engine: SyncEngine) async throws(RPCStatus) -> FieldTypes {
     var count = self
     while true {

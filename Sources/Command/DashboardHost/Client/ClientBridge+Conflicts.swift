@@ -8,9 +8,9 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreSync
 
-/// The documents of a pending write as its author saw them.
+/// The contents of documents that the author of a pending write had seen.
 struct SeenContents {
-  /// The limit of recorded writes.
+  /// The maximum number of writes for which contents are stored.
   static let limit = 1000
 
   var mutations: [Mutation]
@@ -54,8 +54,8 @@ extension ClientBridge {
     seen[batch] = SeenContents(mutations: mutations, contents: contents)
   }
 
-  /// Records the writes that were pending before this session. The author of each write saw the cache's documents with
-  /// the earlier pending writes.
+  /// Records what the authors of writes had seen that were pending before this session. Each author saw the cached
+  /// documents with all earlier pending writes applied.
   func noteSeen(by waiting: [PendingWrite]) {
     request { bridge in
       var documents: [DocumentKey: Document] = [:]
@@ -79,7 +79,7 @@ extension ClientBridge {
     }
   }
 
-  /// Removes an unsuccessful write. Its documents count as unknown in the contents that authors of later writes saw.
+  /// Removes a write that failed. The contents that authors of later writes saw count as unknown for its documents.
   func forgetSeen(with batch: BatchID) {
     guard let ended = seen.removeValue(forKey: batch) else { return }
     for later in seen.keys where later > batch {
@@ -87,8 +87,8 @@ extension ClientBridge {
     }
   }
 
-  /// Reads the versions that a write replaced from the backend, and reports the replaced values that its author had not
-  /// seen.
+  /// Reads the versions that a write replaced from the backend. Reports the replaced values that the write's author had
+  /// not seen.
   func tellConflicts(of batch: BatchID, appliedAt commitTime: SnapshotVersion) {
     guard let seen = seen.removeValue(forKey: batch) else { return }
     let keys = seen.contents.filter { $0.value != .unknown }.keys.sorted()
@@ -118,8 +118,8 @@ extension ClientBridge {
 }
 
 extension Mutation {
-  /// Whether the mutation can replace another client's values. Transforms do not count, because they compute from these
-  /// values.
+  /// Whether the mutation can replace another client's values. Transforms do not count, because their result depends on
+  /// these values.
   fileprivate var replacesFields: Bool {
     switch operation {
     case .set: precondition != .exists(false)
@@ -131,8 +131,7 @@ extension Mutation {
 }
 
 extension ClientBridge {
-  /// Writes the result of the field editor. If another client changed the same fields, the dashboard asks the user
-  /// first.
+  /// Writes the result of the field editor. If another client changed the same fields, asks the user first.
   package func write(_ edit: FieldEdit) {
     inOrder { bridge in
       let key: DocumentKey
@@ -162,10 +161,10 @@ extension ClientBridge {
   }
 }
 
-/// Replies to writes, for the other clients of a screen.
+/// Reports about acknowledged and rejected writes, for the other clients on a screen.
 extension ClientBridge {
-  /// Reports the reply to a write with the values that its author saw. If a reply arrives before those values are
-  /// recorded, it is reported later, with its conflict, when the write's own work is complete.
+  /// Reports the outcome of a write, together with the values that its author had seen. If the outcome arrives before
+  /// those values are recorded, it is reported later together with the conflict.
   func tellAnswer(_ outcome: WriteOutcome) {
     if let seen = seen[outcome.batch] { return tell(outcome, seen) }
     guard let lastWrite else { return }

@@ -9,11 +9,11 @@ import FirestoreJSON
 import FirestoreModel
 
 extension ClientBridge {
-  /// Requests the server's rules decisions.
-  /// - Parameter known: the number of the newest known decision. There is no reply if no newer decision exists, or
-  ///   while another request is pending.
-  /// - Returns: a task that ends when the reply was reported; `nil` if it was reported immediately, or no request is
-  ///   made.
+  /// Requests the decisions of the server's security rules and reports them.
+  /// - Parameter known: the number of the newest known decision. Nothing is reported if there are no newer decisions,
+  ///   or while another request is pending.
+  /// - Returns: a task that ends when the decisions were reported; `nil` if the result was reported immediately or
+  ///   there is no request.
   @discardableResult
   func listDecisions(after known: Int?) -> Task<Void, Never>? {
     if known != nil, isListingDecisions { return nil }
@@ -31,9 +31,9 @@ extension ClientBridge {
 }
 
 extension EmulatorControl {
-  /// Requests the server's rules decisions.
-  /// - Returns: the decisions after the number `known`, or all if the server has restarted its count; `nil` if there
-  ///   are none.
+  /// Requests the decisions of the server's security rules.
+  /// - Returns: the decisions whose number is larger than `known`; `nil` if there are none. If the server has restarted
+  ///   its numbers, returns all decisions.
   func decisions(of project: String, after known: Int?) async -> Result<[RuleDecision], RPCStatus>? {
     do throws(RPCStatus) {
       let decisions = try DecisionsReader.decisions(in: try await get("/emulator/v1/projects/\(project):requests"))
@@ -46,9 +46,9 @@ extension EmulatorControl {
   }
 }
 
-/// Reads the response of `…:requests`.
+/// Parses the server's response to `…:requests`.
 enum DecisionsReader {
-  /// - Throws: `internal` for an invalid response; `failed-precondition` if the server has no rules.
+  /// - Throws: `internal` for an invalid response, `failed-precondition` if the server has no rules.
   static func decisions(in body: [UInt8]) throws(RPCStatus) -> [RuleDecision] {
     guard let text = String(validating: body, as: UTF8.self),
       let json = try? JSONSyntax(parsing: text), case .array(let requests)? = json["requests"]?.kind

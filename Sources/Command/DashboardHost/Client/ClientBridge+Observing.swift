@@ -9,19 +9,19 @@ import FirestoreSync
 
 import class Hearth.Client
 
-/// The listeners of a client that the dashboard only shows, such as a scenario's client.
+/// The listeners of a client that the dashboard shows but does not control, such as the client of a scenario.
 struct ObservedListeners {
-  /// The tap that sees the listeners from the client's start.
+  /// Observes the listeners from the start of the client.
   let tap: ListenerTap
   fileprivate var shown: Set<ListenerTag> = []
 
   init(_ tap: ListenerTap) { self.tap = tap }
 }
 
-/// A client that the dashboard only shows. The bridge opens no listener and sends no request to the server, so that the
-/// screen changes nothing. The results come from the cache.
+/// Shows a client that the dashboard does not control. The dashboard opens no listeners and sends no requests to the
+/// server, so that it does not affect the client. The results are read from the client's cache.
 extension ClientBridge {
-  /// Starts showing a client.
+  /// Creates a bridge that shows a client.
   convenience init(
     showing client: Client, _ faults: FaultInjector, _ listeners: ObservedListeners, of database: DatabaseID,
     report: @escaping @MainActor (ScreenEvent) -> Void
@@ -33,7 +33,7 @@ extension ClientBridge {
     listCollections(below: .root)
   }
 
-  /// Reports the activity of the client's own listeners.
+  /// Reports the events of the client's own listeners.
   func reportListeners() {
     guard let observed else { return }
     let (news, missed) = observed.tap.take()
@@ -56,7 +56,7 @@ extension ClientBridge {
     subscriptions.readAgain()
   }
 
-  /// Removes the rows of the client's listeners from the screen after the client's end.
+  /// Removes the rows of the client's listeners from the screen when the client has ended.
   func reportEnd() {
     for tag in observed?.shown.sorted() ?? [] { emit(.listenerStopped(tag)) }
     observed?.shown = []

@@ -7,7 +7,8 @@ import FirestoreProtocol
 import FirestoreQuery
 import FirestoreSync
 
-/// Searches whole collections, page by page: at the backend if it is reachable, otherwise in the cache.
+/// Searches through whole collections page by page. The pages come from the backend if it is reachable, otherwise from
+/// the cache.
 extension ClientBridge {
   func search(_ tag: WindowTag, _ run: SearchRun) {
     searches[tag]?.cancel()
@@ -29,19 +30,20 @@ extension ClientBridge {
   }
 }
 
-/// The pages of a search, which are read and filtered on a thread other than the main thread.
+/// The pages of a search. They are read and filtered on a background thread.
 struct SearchPages: Sendable {
-  /// The page sizes of a server and of the cache, which scans the whole collection for each page.
+  /// The number of documents per page from a server, and from the cache. The cache scans the whole collection for each
+  /// page.
   private static let served = 2_000
   private static let cached = 10_000
 
   let engine: SyncEngine
   /// The backend; `nil` while it is unreachable.
   let datastore: (any Datastore)?
-  /// The documents with writes that have not reached the backend.
+  /// The documents that have pending writes.
   let waiting: Set<DocumentKey>
 
-  /// - Parameter tell: called with the result of each page; the search continues while it returns `true`.
+  /// - Parameter tell: called with the result of each page. The search continues as long as it returns `true`.
   func run(
     _ begun: SearchRun, _ tell: @MainActor (SearchUpdate) -> Bool
   ) async throws(RPCStatus) {
@@ -58,13 +60,13 @@ struct SearchPages: Sendable {
     }
   }
 
-  /// Reads documents on a thread other than the main thread.
+  /// Reads documents on a background thread.
   private func read(_ query: Query) async throws(RPCStatus) -> [Document] {
     guard let datastore else { return try await engine.cachedDocuments(query).documents }
     return try await datastore.runQuery(query.target)
   }
 
-  /// The documents with pending writes, as this client sees them: the backend does not know these writes yet.
+  /// The documents with pending writes, as this client sees them. The backend does not have these writes yet.
   private func pendingDocuments(_ query: Query) async throws(RPCStatus) -> [DocumentKey: Document] {
     guard datastore != nil else { return [:] }
     var documents: [DocumentKey: Document] = [:]
@@ -74,7 +76,7 @@ struct SearchPages: Sendable {
     return documents
   }
 
-  /// Filters a page, with the pending documents of its range inserted in order.
+  /// Filters a page. Pending documents in the range of the page are inserted in the order of the query.
   private func look(
     at page: [Document], from last: DocumentKey?, isLast: Bool, _ pending: [DocumentKey: Document],
     _ run: inout SearchRun

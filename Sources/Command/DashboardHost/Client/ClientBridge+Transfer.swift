@@ -11,7 +11,8 @@ import FirestoreProtocol
 import Foundation
 
 extension ClientBridge {
-  /// Starts an import or export in parallel. It replaces an existing file only if the request says so.
+  /// Starts an import or export, which runs in parallel to other work. It replaces an existing file only if the request
+  /// allows it.
   func transfer(_ request: TransferRequest) {
     if transferring != nil { return tell(.notice(.info, "Another import or export is still running.")) }
     if let replacing = request.replacing, FileManager.default.fileExists(atPath: UserPath.absolute(request.file)) {
@@ -46,7 +47,7 @@ extension ClientBridge {
 }
 
 extension StorageOptions.Locations {
-  /// The destination of the dashboard's imports, in the form that `hearth import` records.
+  /// The destination of the dashboard's imports, in the format in which `hearth import` records it.
   func transferPlace(_ connection: BackendConnection) -> (database: DatabaseID, backend: String?) {
     let isKept = connection.identity != nil && backend != .embedded(folder: nil)
     return (database, isKept ? "\(backend)" : nil)

@@ -15,24 +15,25 @@ import FirestoreSync
 
 import class Hearth.Client
 
-/// The client of this process. Performs requests on the sync engine, and turns its snapshots and status into events.
+/// Connects the dashboard to the client in this process. Performs requests with the sync engine, and converts the
+/// engine's snapshots and status to events.
 @MainActor
 final class ClientBridge {
   let engine: SyncEngine
   let datastore: any Datastore
   private let faults: FaultInjector
-  /// The faults that the dashboard knows.
+  /// The faults that were last reported to the dashboard.
   private var reportedFaults = (settings: FaultSettings(), waiting: [FaultEvent]())
-  /// The reason why the data is not in the expected place.
+  /// The problem of the data, if it could not be opened as requested.
   private let dataNotice: StorageNotice?
-  /// The data shared with other processes; `nil` for data in memory and for servers.
+  /// The data that is shared with other processes; `nil` for data in memory and for servers.
   let data: SharedData?
   private let report: @MainActor (ScreenEvent) -> Void
 
   var subscriptions: Subscriptions
-  /// Open documents with writes that have no server result yet.
+  /// The open documents with writes for which the server has not yet sent a result.
   private var unsettled: Set<DocumentKey> = []
-  /// Whether each open document is unconfirmed by the server.
+  /// Whether each open document comes only from the cache.
   private var cachedDetails: [DocumentKey: Bool] = [:]
   private var requests: [Int: Task<Void, Never>] = [:]
   /// Whether a request for rules decisions is pending.
@@ -41,38 +42,38 @@ final class ClientBridge {
   private(set) var canReachBackend: Bool
   private var changes = StatusChanges()
   var undoLog = UndoLog()
-  /// The checks of acknowledged writes for conflicts that are under way.
+  /// The running checks whether acknowledged writes caused conflicts.
   var conflictChecks: [BatchID: Task<Void, Never>] = [:]
-  /// Whether replies to writes are reported with the values that their authors saw, for the other clients of a screen.
+  /// Whether to report the outcome of each write to the other clients on the screen.
   var tellsAnswers = false
-  /// The documents as the authors of pending writes saw them.
+  /// The contents of documents that the authors of pending writes had seen.
   var seen: [BatchID: SeenContents] = [:]
-  /// The newest of the dashboard's own writes.
+  /// The newest write that the dashboard itself made.
   var lastWrite: Task<Void, Never>?
-  /// The destination of imports in their progress records. The backend is `nil` if its data ends with the process.
+  /// The destination that imports record. The backend is `nil` if its data is lost when the process ends.
   let transferPlace: (database: DatabaseID, backend: String?)
-  /// The control of the emulator; `nil` for other servers.
+  /// The control interface of the emulator; `nil` for other servers.
   let control: EmulatorControl?
   /// The running import or export.
   var transferring: Task<Void, Never>?
-  /// The next query to preview, and whether another preview is running.
+  /// The query that is previewed next, and whether a preview is running.
   var nextPreview: Query?
   var isPreviewing = false
   var listed = ListedCollections()
-  /// The collections with a running count, and whether each needs another count.
+  /// The collections that are being counted, and whether each must be counted again.
   var counting: [ResourcePath: Bool] = [:]
-  /// Whether the backend may report commits.
+  /// Whether the backend may support reports of commits.
   let tellsCommits: Bool
   /// The task that follows commits.
   var following: Task<Void, Never>?
   var searches: [WindowTag: Task<Void, Never>] = [:]
-  /// The client's own listeners, if the dashboard only shows the client.
+  /// The client's own listeners, if the dashboard does not control the client.
   var observed: ObservedListeners?
   private var isClosed = false
 
   /// - Parameters:
-  ///   - startsOffline: whether the client stays off the network until a request enables it.
-  ///   - observed: the client's own listeners, if the dashboard only shows it.
+  ///   - startsOffline: whether the network stays disabled until a request enables it.
+  ///   - observed: the client's own listeners, if the dashboard does not control the client.
   init(
     _ client: Client, faults: FaultInjector, dataNotice: StorageNotice?, data: SharedData? = nil,
     transferPlace: (database: DatabaseID, backend: String?), startsOffline: Bool = false,
@@ -96,7 +97,7 @@ final class ClientBridge {
   func emit(_ event: ClientEvent) { if !isClosed { report(.client(event)) } }
   func tell(_ event: HostEvent) { if !isClosed { report(.host(event)) } }
 
-  /// Forwards the engine's status until cancelled.
+  /// Reports the engine's status until the task is canceled.
   func followStatus() async {
     let isShared = data != nil
     let notices = [engine.cacheProblem.map { StorageNotice($0, isDataShared: isShared) }, dataNotice]
@@ -113,7 +114,7 @@ final class ClientBridge {
     }
   }
 
-  /// Reports the faults when they differ from what the dashboard has set, for example because one has happened.
+  /// Reports the faults if they have changed, for example because a one-time fault has occurred.
   private func followFaults() async {
     let changes = faults.changes()
     reportFaults()
@@ -127,15 +128,14 @@ final class ClientBridge {
     emit(.faults(settings, waiting: waiting))
   }
 
-  /// The engine's status with all writes requested so far, which `followStatus` may report later; `nil` after the
-  /// client's end.
+  /// The engine's current status, including all writes so far; `nil` after the client has ended.
   func status() async -> ClientStatus? {
     await lastWrite?.value
     for await status in engine.status(queueEnds: Self.queueEnds) { return status }
     return nil
   }
 
-  /// Reports the other processes that use the data, until cancelled.
+  /// Reports the other processes that use the data, until the task is canceled.
   func followCompany() async {
     guard let data else { return }
     for await peers in data.peerChanges() { emit(.peers(peers)) }
@@ -144,7 +144,7 @@ final class ClientBridge {
   /// The number of writes shown from each end of a long queue.
   private static let queueEnds = 250
 
-  /// Ends all subscriptions and requests. No reports follow.
+  /// Ends all subscriptions and requests. Nothing is reported after this call.
   func close() {
     isClosed = true
     subscriptions.closeAll()
@@ -248,7 +248,7 @@ final class ClientBridge {
     }
   }
 
-  /// Replies with the first synced result, or with the cached result while the server is unreachable.
+  /// Reports the first result that is in sync. While the server is unreachable, reports the cached result.
   private func ask(_ tag: WindowTag, _ query: Query) {
     subscriptions.open(
       .window(tag), query, ListenerOptions(includeMetadataChanges: true, waitForSyncWhenOnline: true)
@@ -277,8 +277,8 @@ final class ClientBridge {
     }
   }
 
-  /// Reads an open document's layers, and reports them.
-  /// - Returns: a task that ends when they were reported.
+  /// Reads and reports the layers of an open document: the server's version, the pending writes and the result.
+  /// - Returns: a task that ends when the layers were reported.
   @discardableResult
   func readLayers(of key: DocumentKey) -> Task<Void, Never> {
     request { bridge in
@@ -294,7 +294,7 @@ final class ClientBridge {
     }
   }
 
-  /// - Parameter mutations: the writes that replace the rejected writes; `nil` sends the rejected writes again
+  /// - Parameter mutations: the mutations that replace the rejected ones; `nil` to resend the rejected mutations
   ///   unchanged.
   private func resend(_ batch: BatchID, as mutations: [Mutation]? = nil) {
     changes.settledRejected.insert(batch)
@@ -309,7 +309,7 @@ final class ClientBridge {
     }
   }
 
-  /// Emits the engine's reply to a request, or the event of its failure.
+  /// Reports the engine's response to a request, or the event for its failure.
   private func answer(
     _ asked: ClientRequest, _ ask: @escaping @MainActor (SyncEngine) async throws(RPCStatus) -> ClientEvent
   ) {
@@ -318,7 +318,7 @@ final class ClientBridge {
     }
   }
 
-  /// Runs one request to its end or until `close`, and emits its failure.
+  /// Runs one request until it ends or `close` is called. Reports its failure.
   @discardableResult
   func request(_ body: @escaping @MainActor (ClientBridge) async throws -> Void) -> Task<Void, Never> {
     requestCount += 1
@@ -342,15 +342,15 @@ final class ClientBridge {
     return task
   }
 
-  /// The cached document; `nil` if it is not cached, or if the cache cannot be read.
+  /// The cached document. `nil` if it is not cached or the cache cannot be read.
   func cachedDocument(_ key: DocumentKey) async -> Document? { try? await engine.cachedDocument(key) }
 
   // MARK: Status
 
-  /// Whether a batch is in the last listed queue.
+  /// Whether a batch is in the queue that was last reported.
   func isWaiting(_ batch: BatchID) -> Bool { changes.queue?.contains { $0.id == batch } ?? false }
 
-  /// The documents of the writes in the last listed queue.
+  /// The documents of the writes in the queue that was last reported.
   var waitingKeys: Set<DocumentKey> { Set((changes.queue ?? []).flatMap(\.mutations).map(\.key)) }
 
   private func publish(_ status: ClientStatus) {

@@ -15,7 +15,8 @@ import FirestoreSharing
 
 import class Hearth.Client
 
-/// A client of the dashboard: its cache, the connection to its backend, and the demo that writes to the same backend.
+/// The parts of a client of the dashboard: its cache, the connection to its backend, and the demo that writes to that
+/// backend.
 @MainActor
 package struct ClientSource {
   private static let cacheThreshold: Int64 = 100 * 1024 * 1024
@@ -25,7 +26,7 @@ package struct ClientSource {
   let connection: BackendConnection
   private let reports = StorageReports()
 
-  /// - Parameter tap: sees the messages between the client and its datastore, with their faults.
+  /// - Parameter tap: observes the messages between the client and its datastore, including injected faults.
   init(
     _ options: Session.Options, _ tap: MessageTap?, report: @escaping @MainActor (ScreenEvent) -> Void
   ) throws(StoreError) {
@@ -45,8 +46,8 @@ package struct ClientSource {
       tellsCommits: BackendConnection.name(options.storage).kind != .cloud, report: report)
   }
 
-  /// Starts reporting events, and opens the listeners of earlier sessions and of the command line.
-  /// - Returns: the first messages for the user.
+  /// Starts reporting events. Opens the listeners of the command line and of earlier sessions.
+  /// - Returns: the first messages to the user.
   func begin(in group: inout TaskGroup<Void>, _ session: Session) -> [String] {
     group.addTask { [bridge] in await bridge.followStatus() }
     group.addTask { [bridge] in await bridge.followCompany() }

@@ -6,9 +6,9 @@ package import DashboardModel
 package import FirestoreJSON
 package import FirestoreModel
 
-/// The writes that result from an edited text.
+/// Determines the writes that correspond to an edited text.
 package enum DocumentEdit {
-  /// - Returns: the mutations of one batch; none if the text has the same meaning as before.
+  /// - Returns: the mutations of one batch. Empty if the edited text has the same meaning as the original text.
   /// - Throws: `JSONError` with line and column.
   package static func mutations(
     for request: EditRequest, edited: String, database: DatabaseID, newID: () -> String
@@ -51,8 +51,8 @@ package enum DocumentEdit {
     }
   }
 
-  /// The smallest set of paths whose values differ. For maps that exist on both sides, the set contains the inner
-  /// paths.
+  /// The smallest set of paths whose values differ. If both values are maps, the set contains the paths inside the
+  /// maps.
   static func changedPaths(from before: Fields, to after: Fields, at prefix: [String] = []) -> [FieldPath] {
     var names = before.entries.map(\.name)
     for entry in after.entries where before[entry.name] == nil { names.append(entry.name) }
@@ -68,11 +68,11 @@ package enum DocumentEdit {
   }
 }
 
-/// The relation of an edit to the changes of its document while the editor was open.
+/// The relation between an edit and the changes that other clients made while the editor was open.
 package enum EditStatus: Equatable {
-  /// The document is unchanged since the editor opened it.
+  /// The document has not changed since the editor was opened.
   case alone
-  /// Other clients changed only fields that the edit does not change.
+  /// Other clients changed only fields that the edit does not change. The value contains these fields.
   case beside([FieldPath])
   /// Other clients changed fields that the edit also changes.
   case conflict(EditConflict)
@@ -109,7 +109,7 @@ extension DocumentEdit {
     }
   }
 
-  /// Compares an edit of fields with the cached document; `.alone` if the cache does not know the document.
+  /// Compares an edit of fields with the cached document. Returns `.alone` if the document is not cached.
   package static func status(of edit: FieldEdit, _ mutation: Mutation, now: Document?) -> EditStatus {
     guard let now, now.state != .unknown else { return .alone }
     if edit.replaces { return status(ofWhole: edit, mutation, now: now) }
@@ -134,7 +134,7 @@ extension DocumentEdit {
     ) { isThere, _ in .fields(over: isThere ? theirs : nil) }
   }
 
-  /// Compares an edit that replaces the whole document: every change by others would be lost.
+  /// Compares an edit that replaces the whole document. All changes by other clients would be lost.
   private static func status(ofWhole edit: FieldEdit, _ mutation: Mutation, now: Document) -> EditStatus {
     let update = edit.updating.mutation(of: mutation.key)
     if let update, case .conflict(let conflict) = status(of: edit.updating, update, now: now) {
@@ -154,24 +154,24 @@ extension DocumentEdit {
         keepingTheirs: update.map { [$0] } ?? [], replacing: [mutation], again: .fields(over: theirs)))
   }
 
-  /// The notice about changes by other clients if the user need not decide.
+  /// A notice about changes by other clients that do not conflict with the edit.
   package static func notice(about others: [FieldPath]) -> String {
     let names = others.prefix(3).map(\.canonicalText).joined(separator: ", ")
     let more = others.count > 3 ? " and \(others.count - 3) more" : ""
     return "Other clients changed \(names)\(more) in the meantime; only your fields are written."
   }
 
-  /// An edit, from the text editor or the field editor.
+  /// An edit that was made in the text editor or the field editor.
   private struct Edited {
     var key: DocumentKey
     var mutations: [Mutation]
     /// The paths of the fields that the edit replaces.
     var written: Set<FieldPath>
     var before: Fields
-    /// Fields that the server still had to compute when the edit began.
+    /// The fields that the server had not yet computed when the edit began.
     var unresolved: Set<FieldPath>
     var mine: Fields
-    /// The fields as shown in a conflict.
+    /// The fields that are shown in a conflict.
     var shown: Fields
     var transforms: [FieldTransform]
   }
@@ -212,7 +212,7 @@ extension DocumentEdit {
         again: again(now.exists, mask)))
   }
 
-  /// The paths of fields that the server has yet to compute.
+  /// The paths of fields that the server has not yet computed.
   private static func unresolvedPaths(in fields: Fields, below parent: [String] = []) -> [FieldPath] {
     fields.entries.flatMap { name, value -> [FieldPath] in
       switch value {

@@ -8,7 +8,7 @@ import FirestoreModel
 import FirestoreQuery
 import FirestoreSync
 
-/// The open results of a dashboard, by id.
+/// The results that a dashboard has open, by id.
 @MainActor
 struct Subscriptions {
   enum ID: Hashable {
@@ -19,12 +19,12 @@ struct Subscriptions {
 
   private enum Subscription {
     case listening(ListenerID, SnapshotMailbox, Task<Void, Never>)
-    /// A result that is read from the cache, and read again for each element of the stream.
+    /// A result that is read from the cache. It is read again for each element of the stream.
     case reading(AsyncStream<Void>.Continuation, Task<Void, Never>)
   }
 
   private let engine: SyncEngine
-  /// Whether results are read from the cache, so that the client opens no listeners.
+  /// Whether results are read from the cache. If so, the client opens no listeners.
   let readsCache: Bool
   private var open: [ID: Subscription] = [:]
 
@@ -60,7 +60,7 @@ struct Subscriptions {
     open[id] = .reading(continuation, reading)
   }
 
-  /// Repeats the reads from the cache.
+  /// Reads the results from the cache again.
   func readAgain() {
     for case .reading(let continuation, _) in open.values { continuation.yield() }
   }

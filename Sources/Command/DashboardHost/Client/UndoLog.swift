@@ -5,10 +5,10 @@ import DashboardModel
 import FirestoreModel
 import FirestoreSync
 
-/// The dashboard's own writes, for undo and redo. Undo cancels a pending write. After an acknowledged write, undo
-/// writes the old contents.
+/// The writes that the dashboard itself made, for undo and redo. Undo cancels a pending write. If the write is already
+/// acknowledged, undo writes the previous contents.
 struct UndoLog {
-  /// The contents of a document in the cache.
+  /// The contents of a document, as cached.
   package enum Contents: Equatable {
     case unknown
     case absent
@@ -29,12 +29,11 @@ struct UndoLog {
     var batch: BatchID
     var mutations: [Mutation]
     var changes: [Change]
-    /// The values that the write replaced although its author had not seen them, and the documents just before the
-    /// write.
+    /// The values that the write replaced and its author had not seen. The documents are those just before the write.
     var conflicts: [WriteConflict] = []
     var replaced: [DocumentKey: Contents] = [:]
 
-    /// The changes with the values to put back.
+    /// The changes, with the values that undo must restore.
     func changes(restoring restored: UndoConflict.Restored) -> [Change] {
       guard restored == .replaced else { return changes }
       return changes.map { change in
@@ -44,7 +43,7 @@ struct UndoLog {
     }
   }
 
-  /// An undone step, and the resulting contents of its documents.
+  /// A step that was undone, and the contents of its documents after that.
   struct Undone {
     var step: Step
     var left: [DocumentKey: Contents]
@@ -54,13 +53,13 @@ struct UndoLog {
   private(set) var steps: [Step] = []
   private(set) var undone: [Undone] = []
 
-  /// Adds a new write. Steps that were undone before it can no longer be redone.
+  /// Adds a new write. Steps that were undone before can then no longer be redone.
   mutating func append(_ step: Step) {
     steps = (steps + [step]).suffix(Self.limit)
     undone = []
   }
 
-  /// Restores a step whose undo failed.
+  /// Adds a step again, because its undo failed.
   mutating func restore(_ step: Step) {
     undone.removeAll { $0.step.batch == step.batch }
     steps.append(step)
@@ -83,24 +82,24 @@ struct UndoLog {
     (steps[index].conflicts, steps[index].replaced) = (conflicts, documents)
   }
 
-  /// Removes a rejected or cancelled write, which is already undone.
+  /// Removes a rejected or canceled write, because its effect is already gone.
   mutating func forget(_ batch: BatchID) { steps.removeAll { $0.batch == batch } }
 }
 
 extension UndoLog {
-  /// One document before and after a write.
+  /// A document before and after a write.
   package struct Change {
     package var key: DocumentKey
     package var before: Contents
     package var after: Contents
-    /// The backend's transforms, in the order of application.
+    /// The transforms that the backend applied, in order.
     package var transforms: [FieldTransform] = []
 
     package init(key: DocumentKey, before: Contents, after: Contents, transforms: [FieldTransform] = []) {
       (self.key, self.before, self.after, self.transforms) = (key, before, after, transforms)
     }
 
-    /// The change with `before` taken from the document that the write replaced on the server.
+    /// The change in which `before` has the values that the write replaced on the server.
     /// - Parameter paths: the fields whose values the author had not seen.
     func replacing(_ paths: [FieldPath], _ theirs: Contents) -> Change {
       var change = self
@@ -115,14 +114,14 @@ extension UndoLog {
 
     private var computed: Set<FieldPath> { Set(transforms.map(\.path)) }
 
-    /// The changed fields, without computed ones; `nil` if the write created or deleted the document.
+    /// The changed fields, except those that the server computes; `nil` if the write created or deleted the document.
     private var paths: [FieldPath]? {
       guard case .fields(let before) = before, case .fields(let after) = after else { return nil }
       let computed = computed
       return DocumentEdit.changedPaths(from: before, to: after).filter { !computed.contains($0) }
     }
 
-    /// Whether all contents that undo would overwrite are still as the write left them.
+    /// Whether everything that undo would overwrite is unchanged since the write.
     func isUntouched(_ now: Contents) -> Bool {
       if let paths, let now = now.fields, let after = after.fields {
         return paths.allSatisfy { now[$0] == after[$0] }
@@ -136,7 +135,7 @@ extension UndoLog {
       return left == right
     }
 
-    /// The mutation that restores the document; `nil` if there is nothing to change.
+    /// The mutation that restores the document; `nil` if no change is needed.
     /// - Throws: the reason why the mutation cannot be determined.
     func reversal(of now: Contents) throws(UndoFailure) -> Mutation? {
       guard now != .unknown else { throw .unknown(key) }
@@ -154,7 +153,7 @@ extension UndoLog {
       }
     }
 
-    /// Restores only the fields that the write changed. Increments are reversed by the opposite number.
+    /// Restores only the fields that the write changed. An increment is undone with the opposite number.
     private func patch(to before: Fields, _ paths: [FieldPath]) throws(UndoFailure) -> Mutation? {
       var mask = paths
       var reverse: [FieldTransform] = []
@@ -205,7 +204,7 @@ enum UndoFailure: Error, Equatable, CustomStringConvertible {
 }
 
 extension Value {
-  /// The opposite number; `nil` for the smallest integer, which has none, and for other values.
+  /// The opposite number. `nil` for the smallest integer, which has no opposite, and for values that are not numbers.
   fileprivate var negated: Value? {
     switch self {
     case .integer(let number): number == .min ? nil : .integer(-number)
@@ -216,7 +215,7 @@ extension Value {
 }
 
 extension ClientBridge {
-  /// Writes a batch after all earlier ones, so that each sees the previous result.
+  /// Writes a batch after all earlier batches, so that each write is based on the previous result.
   package func write(_ mutations: [Mutation]) {
     inOrder { try await $0.commit(mutations) }
   }
@@ -227,7 +226,7 @@ extension ClientBridge {
     undoLog.append(step)
   }
 
-  /// Runs work after all earlier work.
+  /// Runs a function after all earlier functions have ended.
   func inOrder(_ body: @escaping @MainActor (ClientBridge) async throws -> Void) {
     let earlier = lastWrite
     lastWrite = request { bridge in
@@ -236,7 +235,7 @@ extension ClientBridge {
     }
   }
 
-  /// Writes a batch, and compares its documents before and after.
+  /// Writes a batch, and compares its documents before and after the write.
   private func perform(_ mutations: [Mutation]) async throws -> (UndoLog.Step, WriteHandle) {
     let keys = Set(mutations.map(\.key))
     var before = try await contents(of: keys)
@@ -263,8 +262,8 @@ extension ClientBridge {
     return contents
   }
 
-  /// Undoes the newest of the dashboard's own writes.
-  /// - Parameter allowed: the changes by others that may be overwritten.
+  /// Undoes the newest write that the dashboard itself made.
+  /// - Parameter allowed: the later changes that the user allowed to overwrite.
   func undo(over allowed: UndoConflict?) {
     inOrder { bridge in
       guard let step = bridge.undoLog.steps.last else {
@@ -284,7 +283,7 @@ extension ClientBridge {
     }
   }
 
-  /// Writes the earlier contents.
+  /// Writes the previous contents of a step's documents.
   private func reverse(_ step: UndoLog.Step, over allowed: UndoConflict?) async throws {
     let keys = Set(step.changes.map(\.key))
     let now = try await contents(of: keys)
@@ -327,7 +326,7 @@ extension ClientBridge {
     return mutations
   }
 
-  /// The question before overwriting later changes. It lists only the fields that are written.
+  /// The question before later changes are overwritten. It lists only the fields that would be written.
   private static func conflict(
     _ batch: BatchID, isRedo: Bool, _ mutations: [Mutation], left: [DocumentKey: UndoLog.Contents],
     now: [DocumentKey: UndoLog.Contents]
@@ -342,8 +341,8 @@ extension ClientBridge {
       })
   }
 
-  /// Redoes the last undone write.
-  /// - Parameter allowed: the changes by others that may be overwritten.
+  /// Redoes the write that was undone last.
+  /// - Parameter allowed: the later changes that the user allowed to overwrite.
   func redo(over allowed: UndoConflict?) {
     inOrder { bridge in
       guard let undone = bridge.undoLog.undone.last else { return bridge.tell(.notice(.info, "nothing to redo")) }
@@ -364,7 +363,7 @@ extension ClientBridge {
     }
   }
 
-  /// Reports a write after its acknowledgement. Without a connection, also reports it immediately.
+  /// Reports a write when it is acknowledged. Without a connection, also reports it immediately.
   /// - Parameter undo: called if the backend rejects the write.
   private func report(
     _ handle: WriteHandle, _ text: String, orElse undo: @escaping @MainActor (ClientBridge) -> Void
@@ -381,7 +380,7 @@ extension ClientBridge {
     }
   }
 
-  /// The writes in words: `orders/a deleted`, `orders/a: status, total`.
+  /// The writes as text: `orders/a deleted`, `orders/a: status, total`.
   private static func text(of mutations: [Mutation]) -> String {
     let texts = mutations.prefix(2).map { mutation -> String in
       switch mutation.operation {

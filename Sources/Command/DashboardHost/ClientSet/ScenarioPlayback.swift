@@ -9,11 +9,11 @@ import Synchronization
 
 import class Hearth.Client
 
-/// One run of a scenario that waits before each step until it is resumed, and reports events.
+/// A run of a scenario that waits before each step until it is resumed. Reports events.
 @MainActor
 final class ScenarioPlayback {
   enum Event {
-    /// A step waits to run. The value is the world's time if that is simulated, otherwise `nil`.
+    /// A step is waiting. The value is the simulated time; `nil` in real time.
     case waiting(at: Timestamp?)
     /// A step starts.
     case begun(ScenarioStep)
@@ -33,7 +33,7 @@ final class ScenarioPlayback {
   private var waiting: CheckedContinuation<Void, any Error>?
   private var farewell: CheckedContinuation<Void, Never>?
   private var timer: Task<Void, Never>?
-  /// The number of requested steps that are not waiting yet.
+  /// The number of steps that must run without waiting, because they were requested in advance.
   private var stepsAhead = 0
   private var isLeft = false
 
@@ -68,7 +68,7 @@ final class ScenarioPlayback {
       ended: { [weak self] error in await self?.stay(after: error) })
   }
 
-  /// Runs on the main actor, in call order.
+  /// Runs a function on the main actor, in call order.
   private nonisolated static func onMain(_ body: @escaping @MainActor @Sendable () -> Void) {
     DispatchQueue.main.async { MainActor.assumeIsolated { body() } }
   }
@@ -89,7 +89,7 @@ final class ScenarioPlayback {
     if scenario.steps.indices.contains(index) { note(.begun(scenario.steps[index])) }
   }
 
-  /// Runs the waiting step after a delay; `nil` keeps it waiting.
+  /// Runs the waiting step after a delay. With `nil`, the step continues to wait.
   func goOn(after time: Duration?) {
     timer?.cancel()
     timer = nil
@@ -102,14 +102,14 @@ final class ScenarioPlayback {
     }
   }
 
-  /// Runs the waiting step now. If no step waits, runs the next step as soon as it waits.
+  /// Runs the waiting step now. If no step is waiting, the next step runs without waiting.
   func step() {
     timer?.cancel()
     timer = nil
     if let waiting = waiting.take() { waiting.resume() } else { stepsAhead += 1 }
   }
 
-  /// Keeps the clients open for viewing.
+  /// Reports the end of the scenario. The clients remain open, so that the user can view them.
   private func stay(after error: (any Error)?) async {
     for done in finished.take() { note(.finished(done)) }
     if isLeft { return }
@@ -121,7 +121,7 @@ final class ScenarioPlayback {
   }
 
   /// Ends the run.
-  /// - Returns: the task that ends when its clients have ended.
+  /// - Returns: the task that ends when the clients have ended.
   func leave() -> Task<Void, Never>? {
     isLeft = true
     timer?.cancel()
@@ -132,7 +132,7 @@ final class ScenarioPlayback {
   }
 }
 
-/// The completed steps that are not yet reported.
+/// The completed steps that were not yet reported.
 private final class FinishedSteps: Sendable {
   private let steps = Mutex<[ScenarioRun.Done]>([])
 
@@ -145,8 +145,8 @@ private final class FinishedSteps: Sendable {
   }
 }
 
-/// The time on a scenario's screen: the world's time plus the viewing time while the world stands still. The displayed
-/// time never goes back.
+/// The clock on a scenario's screen. It shows the scenario's time plus the time for which the user viewed the screen
+/// while the scenario waited. It never goes back.
 struct ScenarioClock {
   private let clock = ContinuousClock()
   private var base: Timestamp
@@ -159,7 +159,7 @@ struct ScenarioClock {
 
   var now: Timestamp { Timestamp(microseconds: base.microseconds &+ microseconds(clock.now - since)) }
 
-  /// Advances to the world's time, if that is ahead.
+  /// Sets the clock to the scenario's time, if that is later.
   mutating func reach(_ time: Timestamp) {
     base = max(now, time)
     since = clock.now

@@ -15,10 +15,11 @@ import TerminalCanvas
 
 import class Hearth.Client
 
-/// A scenario on the screen: its run, at a readable pace, and its clients, from the first step until the user leaves.
+/// A scenario on the screen: its run at a readable pace, and its clients. It exists from the first step until the user
+/// leaves the scenario.
 @MainActor
 final class ScenarioShow {
-  /// The result of the run; `nil` before its end.
+  /// The result of the run; `nil` while it is running.
   enum Result: Hashable, Sendable {
     case passed
     case failed(CommandFailure)
@@ -28,7 +29,7 @@ final class ScenarioShow {
   private(set) var live: LiveScenario
   private(set) var result: Result?
   private let configuration: DashboardConfiguration
-  /// Performs effects on the terminal; called after screen changes.
+  /// Performs effects on the terminal. Called after the screen has changed.
   private let perform: @MainActor (Effect) -> Void
   private let changed: @MainActor () -> Void
 
@@ -36,10 +37,10 @@ final class ScenarioShow {
   private var run: ScenarioPlayback?
   private var numbers: [String: ClientNumber] = [:]
   private var bridges: [ClientNumber: ClientBridge] = [:]
-  /// Abandoned runs that have not ended yet.
+  /// The runs that the user has left and that have not ended yet.
   private var leaving: [Task<Void, Never>] = []
 
-  /// - Parameter configuration: the settings of the user's dashboard.
+  /// - Parameter configuration: the configuration of the user's dashboard.
   init(
     _ live: LiveScenario, _ configuration: DashboardConfiguration, size: Size,
     perform: @escaping @MainActor (Effect) -> Void, changed: @escaping @MainActor () -> Void
@@ -56,7 +57,7 @@ final class ScenarioShow {
     numbers = Dictionary(clientSet.members.map { ($0.name, $0.number) }, uniquingKeysWith: { first, _ in first })
   }
 
-  /// The displayed time.
+  /// The time that the screen shows.
   var now: Timestamp { clock.now }
 
   // MARK: The run
@@ -77,7 +78,7 @@ final class ScenarioShow {
     changed()
   }
 
-  /// Plays a scenario from its first step, replacing the previous one.
+  /// Plays a scenario from its first step. It replaces the previous scenario.
   func begin(_ scenario: Scenario) {
     stopRun()
     let size = clientSet.size
@@ -90,7 +91,7 @@ final class ScenarioShow {
     begin()
   }
 
-  /// Shows a message about the played file.
+  /// Shows a message about the scenario's file.
   func tell(_ text: String) {
     clientSet.note(.notice(text), at: now)
     changed()
@@ -116,7 +117,7 @@ final class ScenarioShow {
     changed()
   }
 
-  /// The reason without the step, which is on the screen.
+  /// The reason for the failure without the step, because the step is on the screen.
   private func reason(of failure: CommandFailure) -> String {
     guard let play = clientSet.play, play.steps.indices.contains(play.doneCount) else { return failure.message }
     let step = play.steps[play.doneCount]
@@ -145,13 +146,13 @@ final class ScenarioShow {
     }
   }
 
-  /// Closes the bridge to a client that has ended.
+  /// Closes the bridge to a client when the client has ended.
   private func leave(_ bridge: ClientBridge) {
     bridge.reportEnd()
     bridge.close()
   }
 
-  /// Runs the waiting step after the pace, if steps run automatically.
+  /// Schedules the waiting step after the delay between steps, if steps run automatically.
   private func schedule() {
     guard let play = clientSet.play, play.ending == nil else { return }
     run?.goOn(after: play.isPlaying ? play.pace : nil)
@@ -160,7 +161,7 @@ final class ScenarioShow {
   // MARK: Actions
 
   /// Applies an action to the clients of the scenario.
-  /// - Parameter client: the client concerned; `nil` for actions of the terminal.
+  /// - Parameter client: the client that the action is for; `nil` for actions of the terminal.
   func apply(_ action: Action, from client: ClientNumber? = nil) {
     let before = clientSet.play
     var control: ScenarioControl?
@@ -190,16 +191,16 @@ final class ScenarioShow {
     run = nil
   }
 
-  /// Leaves the scenario and ends its clients and its world.
+  /// Leaves the scenario. Its clients and its server end.
   func close() { stopRun() }
 
-  /// Waits until all played runs have ended.
+  /// Waits until all runs have ended.
   func end() async {
     close()
     for task in leaving { await task.value }
   }
 
-  /// The failure that an equivalent run without a screen would report. An abandoned run counts as failed.
+  /// The failure that the same run without a screen would report. A run that the user left early counts as failed.
   var failure: CommandFailure? {
     switch result {
     case .passed?: return nil
@@ -215,7 +216,7 @@ final class ScenarioShow {
 }
 
 extension Action {
-  /// The action with another time.
+  /// A copy of the action with another time.
   fileprivate func at(_ time: Timestamp) -> Action {
     switch self {
     case .input(let event, _): .input(event, at: time)
@@ -232,16 +233,16 @@ extension Action {
   }
 }
 
-/// A scenario to play on the screen, with its settings.
+/// A scenario that can be played on the screen, with its settings.
 package struct LiveScenario: Sendable {
   package var scenario: Scenario
-  /// The time that a step is shown before it runs.
+  /// The time for which a step is shown before it runs.
   package var pace = Duration.seconds(1)
-  /// Whether a key runs each step.
+  /// Whether each step waits for a key.
   package var isStepped = false
-  /// The world and its time, in words.
+  /// Describes where the scenario runs and whether its time is simulated.
   package var place: String
-  /// Whether the scenario runs with the named backend, in real time.
+  /// Whether the scenario runs in real time with the backend that the options name.
   package var isReal = false
   package var world: @Sendable (Scenario) throws -> ScenarioWorld
 
@@ -257,20 +258,20 @@ package struct LiveScenario: Sendable {
   }
 }
 
-/// Scenarios on the screen. The user's own clients continue in the background.
+/// Scenarios on the screen. The user's own clients continue to run in the background.
 extension Session {
-  /// The displayed clients: the scenario's, or the user's.
+  /// The clients that are shown: those of the scenario, or the user's own clients.
   var shownClients: ClientSet { scenario?.clientSet ?? clientSet }
 
-  /// The next time when the screen changes without input, or one of the user's clients has work.
+  /// The next time when the screen changes without input, or when one of the user's clients must do something.
   var nextTick: Timestamp {
     guard let scenario else { return clientSet.nextTick }
     let wait = scenario.clientSet.nextTick.microseconds &- scenario.now.microseconds
     return min(clientSet.nextTick, Timestamp(microseconds: Timestamp.now.microseconds &+ max(0, wait)))
   }
 
-  /// Applies a terminal action to the scenario on the screen.
-  /// - Returns: whether the action does not concern the user's own clients.
+  /// Applies an action of the terminal to the scenario on the screen.
+  /// - Returns: whether the action is only for the scenario and must not be applied to the user's own clients.
   func passes(_ action: Action) -> Bool {
     guard let scenario else { return false }
     scenario.apply(action)
@@ -283,7 +284,7 @@ extension Session {
 
   // MARK: Playing
 
-  /// A scenario prepared for the screen, not started yet.
+  /// Prepares a scenario for the screen without starting it.
   func shown(_ live: LiveScenario) -> ScenarioShow {
     var configuration = state.configuration
     configuration.theme = state.screen.theme
@@ -295,7 +296,7 @@ extension Session {
     }
   }
 
-  /// Plays a shipped scenario in a separate world.
+  /// Plays a shipped scenario with a separate server and separate clients.
   func playScenario(named name: String) {
     guard let shipped = ShippedScenario.all.first(where: { $0.name == name }) else { return }
     let database = DatabaseID(project: "scenario")
@@ -312,7 +313,7 @@ extension Session {
     show.begin()
   }
 
-  /// Plays a changed scenario, replacing the one on the screen.
+  /// Plays a scenario that has been changed. It replaces the scenario on the screen.
   package func play(_ changed: Scenario) { scenario?.begin(changed) }
 
   /// Shows a message about the file of the scenario on the screen.

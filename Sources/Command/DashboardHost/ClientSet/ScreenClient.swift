@@ -15,8 +15,8 @@ import FirestoreSync
 import class Hearth.Client
 import class Hearth.UserSession
 
-/// A client in addition to the dashboard's first client. It has its own cache in memory, faults and network switch, but
-/// uses the same backend.
+/// An additional client of the dashboard. It has its own cache in memory, its own faults and its own network switch,
+/// but uses the same backend as the first client.
 @MainActor
 final class ScreenClient {
   let bridge: ClientBridge
@@ -27,7 +27,7 @@ final class ScreenClient {
   /// - Parameters:
   ///   - user: the client's user; `nil` for the dashboard's user.
   ///   - database: the database and its connection.
-  ///   - faults: the faults of its network, which no other client shares.
+  ///   - faults: the faults of the client's network. Other clients have other faults.
   init(
     as user: String?, to datastore: any Datastore, _ database: DatabaseID, faults: FaultInjector, startsOffline: Bool,
     transferPlace: (database: DatabaseID, backend: String?), control: EmulatorControl? = nil, tellsCommits: Bool = true,
@@ -48,13 +48,13 @@ final class ScreenClient {
     following = Task { await bridge.followStatus() }
   }
 
-  /// Stops reporting.
+  /// Stops reporting events.
   func close() {
     bridge.close()
     following.cancel()
   }
 
-  /// Ends the client. Pending writes in its cache are lost.
+  /// Ends the client. The pending writes in its cache are lost.
   func end() async {
     close()
     await following.value
@@ -65,8 +65,7 @@ final class ScreenClient {
 
 extension BackendConnection {
   /// The connection to the same database for another client.
-  /// - Parameter user: the client's user. Emulators accept a user without a signature; the embedded backend requires
-  ///   none.
+  /// - Parameter user: the client's user. Emulators accept an unsigned user token. The embedded backend needs none.
   func datastore(as user: String?, of choice: BackendChoice) -> any Datastore {
     guard case .remote(let remote) = choice else { return datastore }
     var credentials = remote.credentials
@@ -91,7 +90,7 @@ extension BackendConnection {
 
 /// The clients that share the screen with the first one.
 extension Session {
-  /// Opens the clients of the command line; the first one has the focus.
+  /// Opens the clients that the command line names. The first of them has the focus.
   func openClients() {
     guard options.clientCount > 1 else { return }
     isBeginning = true
@@ -136,7 +135,7 @@ extension Session {
     leaving.append(Task { await client.end() })
   }
 
-  /// Ends all additional clients, including clients that were removed from the screen.
+  /// Ends all additional clients, including those that were removed from the screen.
   func endClients() async {
     for client in screenClients.values { await client.end() }
     for task in leaving { await task.value }

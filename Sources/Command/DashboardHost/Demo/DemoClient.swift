@@ -8,21 +8,21 @@ import FirestoreQuery
 import Foundation
 import Logging
 
-/// Other clients of the backend, one per customer. Their commits reach the dashboard's client as server changes, and
-/// continue while that client is offline.
+/// Writes to the backend like other clients do, one per customer. The dashboard's client receives the commits as
+/// changes from the server. The writes continue while that client is offline.
 struct DemoClient: Sendable {
   let datastore: any Datastore
   let ground: DemoGround
   let seed: UInt64
-  /// The customers' speed relative to people.
+  /// The customers' speed as a multiple of people's speed.
   var speed = 1.0
   let clock: any Clock<Duration>
 
   private static let log = Logger(label: "hearth.demo")
-  /// The increasing delays before a failed commit is retried.
+  /// The delays before retries of a failed commit. They increase.
   private static let pauses = [1, 2, 5, 10, 30].map { Duration.seconds($0) }
 
-  /// Writes until cancelled. Writes nothing if there are documents that the demo did not create.
+  /// Writes until the task is canceled. Writes nothing if the database has documents that the demo did not create.
   /// - Parameter notify: called with the reason why it writes nothing.
   func run(notify: @MainActor @Sendable @escaping (String) -> Void) async {
     await persist(notify) {
@@ -48,7 +48,7 @@ struct DemoClient: Sendable {
     }
   }
 
-  /// Commits one customer's events, each at its time; events due together form one commit.
+  /// Commits one customer's events, each at its time. Events that are due at the same time are in the same commit.
   private func act(as customer: String, seed: UInt64, _ notify: @MainActor @Sendable @escaping (String) -> Void) async {
     var shop = DemoShop(seed: seed, customer: customer)
     var due = Duration.zero
@@ -70,7 +70,7 @@ struct DemoClient: Sendable {
 
   private static let batch = 200
 
-  /// Repeats the work until it succeeds, and reports its failure once.
+  /// Repeats a function until it succeeds. Reports its failure once.
   private func persist(
     _ notify: @MainActor @Sendable (String) -> Void, _ body: @Sendable () async throws -> Void
   ) async {
@@ -91,26 +91,26 @@ struct DemoClient: Sendable {
     "The demo does not write to a database with other documents. Start it without --data, or with --in-memory."
 }
 
-/// The demo's customers: their actions and speed.
+/// The settings of the demo's customers: their actions and their speed.
 package struct DemoSettings: Hashable, Sendable {
-  /// The seed of the customers' actions, and of the faults in the client's network.
+  /// The seed for the customers' actions, and for the faults in the client's network.
   package static let standardSeed: UInt64 = 7
 
   package var seed: UInt64
-  /// Their speed relative to people.
+  /// The customers' speed as a multiple of people's speed.
   package var speed: Double
 
   package init(seed: UInt64, speed: Double) { (self.seed, self.speed) = (seed, speed) }
 }
 
-/// The database that the demo may write to: one that it has filled itself, or an empty one. A file next to the embedded
-/// backend's data records the databases that it has filled, one name per line.
+/// The database that the demo may write to. It must be empty or have been filled by the demo. A file next to the
+/// embedded backend's data lists the databases that the demo has filled, one name per line.
 struct DemoGround: Sendable {
-  /// The folder of the embedded backend's data, or of the records about servers; `nil` for data in memory, which is new
-  /// at every start.
+  /// The folder of the embedded backend's data, or the folder of the records about servers. `nil` for data in memory,
+  /// which is new at every start.
   let folder: String?
   let database: DatabaseID
-  /// The host of the server that has the database; `nil` for the embedded backend.
+  /// The host of the server with the database; `nil` for the embedded backend.
   var host: String?
 
   private var name: String { (host.map { $0 + " " } ?? "") + database.name }
@@ -123,7 +123,7 @@ struct DemoGround: Sendable {
   }
 
   enum Claim: Hashable, Sendable {
-    /// An empty database that the demo claims.
+    /// An empty database, which the demo now uses.
     case new
     /// A database with documents that the demo wrote before.
     case own
@@ -131,7 +131,7 @@ struct DemoGround: Sendable {
     case foreign
   }
 
-  /// - Throws: the backend's status; a file system error if the claim cannot be recorded.
+  /// - Throws: the backend's status, or a file system error if the database cannot be recorded.
   func claim(at datastore: any Datastore) async throws -> Claim {
     if try await !datastore.listCollectionIDs(below: .root).isEmpty {
       return known.contains(name) ? .own : .foreign
@@ -146,9 +146,9 @@ struct DemoGround: Sendable {
 }
 
 extension DemoGround {
-  /// The database of a dashboard's storage. Data that could not be opened is replaced by an empty backend in memory,
+  /// The database that a dashboard's options name. If the data could not be opened, this is an empty backend in memory,
   /// which has no folder.
-  /// - Parameter notes: the folder that records the databases of servers.
+  /// - Parameter notes: the folder in which the databases of servers are recorded.
   init(_ storage: StorageOptions.Locations, _ connection: BackendConnection, notes: String) {
     switch storage.backend {
     case .embedded(let folder):

@@ -21,12 +21,12 @@ package struct DemoScript: Sendable {
 
   package private(set) var steps: [Step] = []
 
-  /// The pause before each key until `pace` sets another.
+  /// The pause before each key, unless `pace` sets another pause.
   private static let pace = Duration.milliseconds(400)
   /// The longest pause.
   private static let longest = Duration.seconds(600)
 
-  /// Reads a script with one step per line.
+  /// Parses a script with one step per line.
   /// - Parameter name: the file's name in messages.
   /// - Throws: the first invalid line, with the reason.
   package static func parse(_ text: String, name: String) throws(CommandFailure) -> DemoScript {
@@ -63,7 +63,8 @@ package struct DemoScript: Sendable {
 }
 
 extension Session {
-  /// Presses the keys of a script on time, and shows its captions, until its end or until cancelled.
+  /// Presses the keys of a script at their times and shows its captions. Ends with the script, or when the task is
+  /// canceled.
   func play(_ script: DemoScript, clock: any Clock<Duration>) async {
     for step in script.steps {
       switch step {
@@ -77,10 +78,10 @@ extension Session {
   }
 }
 
-/// A screen recording without a terminal, of a script on the simulated shop. It has its own clock, so the same script
-/// always produces the same bytes.
+/// A screen recording of a script that runs with the simulated shop, without a terminal. It has its own clock, so that
+/// the same script always produces the same bytes.
 package struct ScriptedCast {
-  /// The pause after which the clock of an offline shop is redrawn.
+  /// The minimum pause, in milliseconds, in which the clock of an offline shop is redrawn.
   private static let idle: Int64 = 500
 
   private(set) var shop: PlayedShop
@@ -90,7 +91,7 @@ package struct ScriptedCast {
   private var shown: String?
   private(set) var items: [Cast.Item] = []
 
-  /// - Parameter shop: the shop at the start of the script.
+  /// - Parameter shop: the state of the shop at the start of the script.
   init(_ shop: PlayedShop, theme: Theme, depth: ColorDepth) {
     self.shop = shop
     self.shop.answersKeys = true
@@ -99,7 +100,7 @@ package struct ScriptedCast {
     items = [.header(shop.state.size, date, term: "xterm-256color")]
   }
 
-  /// Plays a script to its end.
+  /// Plays a script until it ends.
   mutating func play(_ script: DemoScript) {
     draw()
     for step in script.steps {
@@ -115,7 +116,7 @@ package struct ScriptedCast {
     }
   }
 
-  /// Advances the shop's time.
+  /// Advances the time of the shop.
   private mutating func pass(_ time: Duration) {
     let end = shop.now + time
     while shop.now < end {
@@ -132,7 +133,7 @@ package struct ScriptedCast {
 
   private var seconds: Double { Double(shop.now.microseconds - start.microseconds) / 1_000_000 }
 
-  /// Adds a frame, if the screen has changed.
+  /// Adds a frame if the screen has changed.
   private mutating func draw() {
     let text = view(shop.state).ansiText(in: theme, at: depth)
     if text == shown { return }
@@ -142,6 +143,6 @@ package struct ScriptedCast {
     shown = text
   }
 
-  /// The lines of the file.
+  /// The contents of the recording's file.
   package func data() -> Data { items.reduce(into: Data()) { $0 += $1.line } }
 }

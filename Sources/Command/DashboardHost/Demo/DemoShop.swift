@@ -2,8 +2,8 @@
 package import FirestoreModel
 package import SeededRandom
 
-/// A running shop: the writes of one of the demo's clients, determined only by a seed. The data size is bounded, so
-/// that a screen can show it for days.
+/// A simulated shop: the writes of one client of the demo. They depend only on a seed. The amount of data is bounded,
+/// so that the demo can run for days.
 package struct DemoShop: Sendable {
   package static let orders = ResourcePath("orders")
   package static let users = ResourcePath("users")
@@ -25,20 +25,20 @@ package struct DemoShop: Sendable {
     "who took the tape?", "lunch?", "printer works again 🎉", "back in five",
   ]
 
-  /// The customers, who order and chat.
+  /// The customers, who place orders and chat.
   package static let customers = ["ada", "grace", "edsger"]
   private static let orderLimit = 60
   private static let messageLimit = 40
 
   private var random: SeededGenerator
   private let customer: String?
-  /// The newest orders and their stages, which only advance.
+  /// The newest orders and their stages. Stages only advance.
   private var openOrders: [(key: DocumentKey, stage: Int)] = []
-  /// The delivered orders, which are deleted in the end.
+  /// The delivered orders. They are deleted later.
   private var closedOrders: [DocumentKey] = []
   private var messageIDs: [DocumentKey] = []
 
-  /// - Parameter customer: the person who orders and chats; `nil` for all people.
+  /// - Parameter customer: the customer who places orders and chats; `nil` for all customers.
   package init(seed: UInt64, customer: String? = nil) {
     random = SeededGenerator(seed: seed)
     self.customer = customer
@@ -49,7 +49,7 @@ package struct DemoShop: Sendable {
     return customer.flatMap { customer in Self.people.first { $0.0 == customer } } ?? anyone
   }
 
-  /// The data that a new database starts with, as one batch.
+  /// The documents with which a new database starts, as one batch.
   package mutating func openingStock() -> [Mutation] {
     var batch = Self.people.map { id, name in
       set(
@@ -157,6 +157,6 @@ package struct DemoShop: Sendable {
 }
 
 extension SeededGenerator {
-  /// A number from 0 up to, but not including, the limit.
+  /// A random number from 0 up to, but not including, the limit.
   package mutating func below(_ limit: Int64) -> Int64 { Int64.random(in: 0..<limit, using: &self) }
 }

@@ -8,8 +8,8 @@ package import Scenarios
 package import TerminalCanvas
 package import TerminalTheme
 
-/// One screen that needs no terminal: a fixed state of a simulated shop with its own clock. The screen is the same on
-/// every run.
+/// Describes a screen that is drawn without a terminal: a fixed state of a simulated shop with its own clock. The
+/// result is the same on every run.
 package struct FrameRequest: Sendable {
   package enum Format: String, ExpressibleByArgument, CaseIterable {
     case text, ansi, svg
@@ -18,13 +18,13 @@ package struct FrameRequest: Sendable {
   package var size: Size
   package var format = Format.text
   package var scene = PlayedShop.Scene.online
-  /// The scenario that replaces the shop.
+  /// The scenario that is shown instead of the shop.
   package var scenario: [ScenarioStep]?
-  /// The state of a recorded session that replaces the shop.
+  /// The state of a recorded session that is shown instead of the shop.
   @Boxed package var recorded: DashboardState?
-  /// The keys to press in order on that screen, in keymap syntax.
+  /// The keys that are pressed in order, in keymap syntax.
   package var keys: [Key] = []
-  /// The script that runs after the keys.
+  /// The script that runs after the keys were pressed.
   package var script: DemoScript?
   package var theme: Theme
   package var glyphs = Glyphs.unicode
@@ -37,7 +37,7 @@ package struct FrameRequest: Sendable {
     self.theme = theme
   }
 
-  /// The picture's text, with its final newline.
+  /// The text of the picture, including its final newline.
   package func rendered() -> String {
     let canvas = canvas()
     return switch format {
@@ -66,7 +66,7 @@ package struct FrameRequest: Sendable {
     return shop
   }
 
-  /// The script on the shop, as a screen recording.
+  /// Runs the script with the shop, and returns a screen recording.
   package func cast() -> ScriptedCast {
     var cast = ScriptedCast(shop(), theme: theme, depth: depth)
     if let script { cast.play(script) }
@@ -74,7 +74,7 @@ package struct FrameRequest: Sendable {
   }
 }
 
-/// `120x36`, as an argument.
+/// The argument for a size: `120x36`.
 package enum FrameSizeText {
   package static func parse(_ text: String) throws -> Size {
     let numbers = text.split(separator: "x", omittingEmptySubsequences: false).map { Int($0) }
@@ -87,7 +87,7 @@ package enum FrameSizeText {
   }
 }
 
-/// `4 / enter`, as an argument.
+/// The argument for a sequence of keys: `4 / enter`.
 package enum KeySequenceText {
   package static func parse(_ text: String) throws -> [Key] {
     try text.split(separator: " ").map { name in
@@ -100,7 +100,7 @@ package enum KeySequenceText {
 }
 
 extension ReplayRequest {
-  /// The state that a picture requests; the last state by default.
+  /// The state that a picture shows. By default, this is the last state.
   package func state(for picture: FrameRequest) -> DashboardState {
     var configuration = recording.header.configuration
     (configuration.glyphs, configuration.themes) = (picture.glyphs, picture.themes)

@@ -9,18 +9,18 @@ import FirestoreQuery
 import Scenarios
 import TerminalCanvas
 
-/// A dashboard on a simulated shop. Its clock is set by hand and determines the client events, so the same time gives
-/// the same screen on every machine.
+/// A dashboard with a simulated shop. Its clock is set explicitly and determines the client's events, so the same time
+/// shows the same screen on every machine.
 package struct PlayedShop {
-  /// A scene of the shop. Each case is later than the previous one.
+  /// A stage of the shop's story. Each case is later than the previous case.
   package enum Scene: String, ExpressibleByArgument, CaseIterable, Comparable {
-    /// Three listeners and a shop with sales.
+    /// The shop is selling, and three listeners are running.
     case online
-    /// The network is off, with three writes since.
+    /// The network is switched off, and three writes are pending.
     case offline
-    /// One of the locally changed documents, next to the server's version.
+    /// One of the locally changed documents is open next to the server's version.
     case document
-    /// A minute of the shop on the wall, with an outage.
+    /// The wall shows a minute of the shop with an outage.
     case wall
 
     package static func < (one: Scene, two: Scene) -> Bool {
@@ -33,16 +33,17 @@ package struct PlayedShop {
   @Boxed var state: DashboardState
   private var shop = DemoShop(seed: 7)
   var now = Timestamp(seconds: 1_772_453_040)
-  /// The documents at the backend, and in the listeners' view.
+  /// The documents of the backend, and the documents as the listeners see them.
   var remote: [DocumentKey: Document] = [:]
   var local: [DocumentKey: Document] = [:]
   var overlays: [DocumentKey: Mutation] = [:]
   var waiting: [PendingWrite] = []
   var isOnline = true
-  /// Whether the network switch and writes take effect, because the keys come from a script and not from a scene.
+  /// Whether the network switch and writes have an effect. This is so if the keys come from a script instead of a
+  /// scene.
   var answersKeys = false
   private var lastBatch: Int64 = 100
-  /// The time of the last change of the connection.
+  /// The time when the state of the connection last changed.
   private var since = Timestamp(seconds: 1_772_453_040)
   private var lastSnapshot: Timestamp?
   private var windows: [WindowTag: Query] = [:]
@@ -84,7 +85,7 @@ package struct PlayedShop {
     press(["g", "h", "j", "l", "j"].map { .character($0) })
   }
 
-  /// Plays the next event of another client.
+  /// Simulates the next event of another client.
   mutating func happen() {
     wait(milliseconds: Int64(shop.pause()) / 2)
     let changes = commit(shop.nextEvent())
@@ -123,7 +124,7 @@ package struct PlayedShop {
 
   mutating func setOnline(_ isOnline: Bool) { (self.isOnline, since) = (isOnline, now) }
 
-  /// Adds a pending write of the dashboard.
+  /// Adds a pending write that the dashboard makes.
   mutating func write(_ mutation: Mutation, as batch: BatchID) {
     let before = local[mutation.key]
     var document = before ?? Document(key: mutation.key, version: nil, state: .missing)
@@ -143,7 +144,7 @@ package struct PlayedShop {
     return ListenerSnapshot.Change(kind, after, previous: before)
   }
 
-  /// Applies a batch at the backend.
+  /// Applies a batch to the backend's documents.
   /// - Returns: the changes for listeners.
   @discardableResult
   mutating func commit(_ batch: [Mutation]) -> [ListenerSnapshot.Change] {
@@ -225,7 +226,7 @@ extension PlayedShop {
     local.values.filter { query.matches($0) }.sorted { query.compare($0, $1) == .ascending }
   }
 
-  /// Sends every listener and every window its part of the changes.
+  /// Sends the changes to every listener and every window whose documents have changed.
   mutating func tell(_ changes: [ListenerSnapshot.Change], because cause: SnapshotCause) {
     for listener in state.listeners {
       let own = changes.compactMap { change -> ListenerSnapshot.Change? in
@@ -258,7 +259,7 @@ extension PlayedShop {
     for (tag, query) in windows.sorted(by: { $0.key.rawValue < $1.key.rawValue }) { answer(.openWindow(tag, query)) }
   }
 
-  /// The status without values that only a real client has: its round-trip time and the size of its cache.
+  /// The client's status. It lacks the values that only a real client has: round-trip time and cache size.
   func status() -> ClientStatus {
     let stream = StreamStatus(isOnline ? .open : .closed)
     return ClientStatus(
@@ -268,7 +269,7 @@ extension PlayedShop {
   }
 }
 
-/// A minute of the shop on the wall, in which this client also writes and is offline for a while.
+/// A minute of the shop for the wall. In this minute, the dashboard's client also writes and is offline for some time.
 extension PlayedShop {
   mutating func playMinute() {
     let start = now.seconds
@@ -291,7 +292,7 @@ extension PlayedShop {
     press([.character("M")])
   }
 
-  /// Pays one of the new orders with a write of this client.
+  /// Marks one of the new orders as paid, with a write of this client.
   private mutating func pay(as batch: BatchID) {
     let status = FieldPath("status")
     let isNew = { (document: Document) in document.data?.fields[status] == .string("new") }
@@ -302,8 +303,8 @@ extension PlayedShop {
   }
 }
 
-/// A scenario of `hearth play` as a screen: an empty database at the start, and a pause between steps. Expectations are
-/// not checked. Faults are shown but have no effect without a server.
+/// A scenario of `hearth play` as a screen. It starts with an empty database and pauses between steps. Expectations are
+/// not checked. Faults are shown but have no effect, because there is no server.
 extension PlayedShop {
   mutating func play(_ steps: [ScenarioStep]) {
     hear(.collections(below: .root, []))
@@ -346,8 +347,8 @@ extension PlayedShop {
     acknowledgeAll()
   }
 
-  /// The backend acknowledges all pending batches, one after the other.
-  /// - Parameter milliseconds: the time of each acknowledgement.
+  /// Simulates that the backend acknowledges all pending batches, one after the other.
+  /// - Parameter milliseconds: the round-trip time of each acknowledgement.
   mutating func acknowledgeAll(after milliseconds: Int64 = 31) {
     for write in waiting {
       wait(milliseconds: milliseconds)

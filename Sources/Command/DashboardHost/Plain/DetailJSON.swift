@@ -6,7 +6,7 @@ import FirestoreClientState
 import FirestoreJSON
 import FirestoreModel
 
-/// The pane of an open document with all of its tabs, as one JSON object on a line.
+/// The open document with all of its tabs, as one JSON object on a line.
 enum DetailJSON {
   private typealias Member = JSONSyntax.Member
 
@@ -33,7 +33,7 @@ enum DetailJSON {
 
   // MARK: Overlay
 
-  /// The pending writes of the document, combined into one write, in the syntax of typed writes.
+  /// The pending writes of the document, combined into one write and in the syntax of typed writes.
   private static func overlay(_ mutation: Mutation?, _ database: DatabaseID) -> JSONSyntax {
     // The text of `WriteJSON` is always valid JSON; `null` is a fallback.
     guard let mutation, let writes = try? JSONSyntax(parsing: WriteJSON.text(of: [mutation], relativeTo: database)),

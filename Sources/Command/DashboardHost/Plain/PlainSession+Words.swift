@@ -10,7 +10,7 @@ import FirestoreModel
 import FirestoreText
 import Glibc
 
-/// Typed words of a session without a screen.
+/// Commands that are typed in a session without a screen.
 extension PlainSession {
   private static let help = [
     "words: offline, online, fault WORDS (latency 200ms, next write drop-ack, down watch), calm",
@@ -24,8 +24,8 @@ extension PlainSession {
     "  help, quit",
   ]
 
-  /// Performs the lines of standard input in order.
-  /// - Returns: whether the last of them was `quit`.
+  /// Performs the commands on standard input in order.
+  /// - Returns: whether the last command was `quit`.
   func followWords() async -> Bool {
     guard let parse = options.words else { return false }
     let lines = PlainInput.lines()
@@ -93,13 +93,13 @@ extension PlainSession {
     for line in PlainSummary.lines(of: subject, present) { say(line) }
   }
 
-  /// Reports whether an expectation was met, and records a failure for the exit status.
+  /// Reports whether an expectation was met. A failure changes the exit status.
   private func tell(_ isMet: Bool, _ what: String) {
     if !isMet { failedExpectations += 1 }
     say((isMet ? "as expected: " : "not as expected: ") + what, isMet: isMet)
   }
 
-  /// The state with the current queue: a listener can show a write before the queue contains it.
+  /// The state with the current queue. Without this, a write could be visible in a listener before it is in the queue.
   func present() async -> DashboardState {
     let status = await status()
     var present = state
@@ -122,13 +122,13 @@ extension PlainSession {
   }
 }
 
-/// Requests to the client that precede the report of a pane.
+/// Requests to the client that must be sent before a pane can be reported.
 extension PlainSession {
-  /// The longest wait for a document's server.
+  /// The maximum time to wait for the server's version of a document.
   private static let patience = Duration.seconds(10)
 
-  /// Opens a document, which stays open until another one is opened. Reports its pane with the server's version, or
-  /// with the cached version if the server is unreachable.
+  /// Opens a document, which remains open until another document is opened. Reports the contents of its pane with the
+  /// server's version. If the server is unreachable, reports the cached version.
   func tell(_ key: DocumentKey, asJSON: Bool) async {
     perform(state.openDetail(key))
     if !isSettled(key) { _ = await wait(within: Self.patience) { $0.isSettled(key) } }
@@ -143,14 +143,14 @@ extension PlainSession {
     for line in PlainSummary.lines(of: detail, present) { say(line) }
   }
 
-  /// Whether an open document is up to date.
+  /// Whether the open document is current.
   private func isSettled(_ key: DocumentKey) -> Bool {
     guard let bridge, bridge.subscriptions.isOpen(.detail(key)) else { return true }
     guard let detail = state.detail, detail.key == key, detail.isLoaded else { return false }
     return detail.source?.isFromCache == false || state.network.isOffline
   }
 
-  /// Lists the collections at the root and counts each, at the server if it is reachable.
+  /// Lists the root collections and counts the documents of each, at the server if it is reachable.
   func lookAtCollections() async {
     await bridge?.listCollections(below: .root).value
     for root in state.browser.roots ?? [] { await bridge?.countNow(ResourcePath(root)).value }
@@ -158,7 +158,7 @@ extension PlainSession {
 
   // MARK: Requests
 
-  /// Reports each request that the rules decide from now on, until the session ends.
+  /// Reports each later request on which the security rules decide, until the session ends.
   func followRequests(asJSON: Bool) async {
     if followedRequests != nil {
       // Requests since the last poll are also reported.
@@ -172,7 +172,7 @@ extension PlainSession {
     beginFollowing()
   }
 
-  /// Fetches the requests since the last poll, and reports them.
+  /// Requests the decisions since the last poll, and reports them.
   func tellRequests() async {
     guard followedRequests != nil else { return }
     await bridge?.listDecisions(after: state.requests.all?.last?.number ?? 0)?.value
@@ -191,33 +191,33 @@ extension PlainSession {
     }
   }
 
-  /// Fetches the requests that the server's rules decided.
+  /// Requests the decisions of the server's security rules.
   func askForRequests() async {
     if state.reasonAgainstRequests == nil { await bridge?.listDecisions(after: nil)?.value }
   }
 }
 
-/// The requests that are reported as they arrive.
+/// Records which requests were already reported, while new ones are reported as they arrive.
 struct FollowedRequests {
-  /// The number of the last reported request.
+  /// The number of the last request that was reported.
   var told: Int
   var asJSON: Bool
 }
 
-/// The lines of standard input, read by a thread until the input or the process ends.
+/// The lines of standard input. A thread reads them until the input or the process ends.
 package enum PlainInput {
-  /// The longest line in bytes: a document has at most 1 MiB.
+  /// The maximum length of a line in bytes. A document has at most 1 MiB.
   private static let longest = 4 << 20
-  /// The largest number of unread lines. When it is reached, the thread pauses.
+  /// The maximum number of unread lines. If it is reached, the thread waits.
   private static let most = 64
 
   package struct Lines: Sendable {
     package let stream: AsyncStream<String>
-    /// Signaled once for each line that was read.
+    /// Must be signaled once for each line that was read.
     package let room: DispatchSemaphore
   }
 
-  /// Starts reading.
+  /// Starts reading lines.
   package static func lines(of descriptor: CInt = STDIN_FILENO) -> Lines {
     let (stream, continuation) = AsyncStream.makeStream(of: String.self)
     // Created with zero: a semaphore must not be released with a lower value than its initial one.

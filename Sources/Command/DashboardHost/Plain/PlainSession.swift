@@ -17,13 +17,13 @@ import TerminalCanvas
 
 import class Hearth.Client
 
-/// The dashboard without a screen and keys: its events as lines, until the reader disconnects or a signal ends it.
-/// Lines of standard input control it.
+/// The dashboard without a screen and keys. It prints its events as lines, until the reader disconnects or a signal
+/// arrives. Commands on standard input control it.
 @MainActor
 package final class PlainSession {
   /// The output format.
   package enum Report {
-    /// A line of words for each event.
+    /// A line of text for each event.
     case sentences
     /// A line of JSON for each event.
     case lines
@@ -33,24 +33,24 @@ package final class PlainSession {
 
   package struct Options {
     package var storage: StorageOptions.Locations
-    /// The demo that writes; `nil` for none.
+    /// The settings of the demo that writes; `nil` for none.
     package var demo: DemoSettings?
-    /// The folder that records the databases that the demo may write to.
+    /// The folder with the record of the databases to which the demo may write.
     package var stateFolder: String
     package var startsOffline: Bool
-    /// The listeners. If there are none, the session listens to every collection at the root.
+    /// The listeners to start. If there are none, the session starts a listener for each root collection.
     package var listeners: [ListenerDefinition]
     package var keymap: Keymap
-    /// Messages for the user at the start.
+    /// Messages to the user at the start.
     package var notices: [String]
     package var report: Report
     /// The timeout of the session; `nil` for none.
     package var timeout: Duration?
-    /// Whether words that write are refused.
+    /// Whether commands that write are rejected.
     package var isReadOnly: Bool
-    /// Parses a line of standard input; `nil` if standard input is not read.
+    /// Parses a line of standard input. `nil` if standard input is not read.
     package var words: (@Sendable (String) throws -> PlainWord?)?
-    /// The initial faults.
+    /// The faults that are set at the start.
     package var faults: [FaultChange] = []
 
     package init(
@@ -73,7 +73,7 @@ package final class PlainSession {
     }
   }
 
-  /// The reason why a session ends.
+  /// The reason why the session ends.
   private enum End: Sendable {
     case interrupted(Interruptions.Cause)
     case quit
@@ -86,16 +86,17 @@ package final class PlainSession {
   private var lines = SessionLines()
   private(set) var bridge: ClientBridge?
   private var rootListening: RootListening?
-  /// The reason why output is no longer possible; `nil` while output is possible.
+  /// The error that makes further output impossible; `nil` if there is none.
   private var failure: (any Error)?
   private var failed: (() -> Void)?
   private var events = PlainEvents()
-  /// The awaited condition, checked after each action, and its waiter.
+  /// The condition that a command waits for, and the continuation to resume. The condition is checked after each
+  /// action.
   private var awaited: (isMet: @MainActor (PlainSession) -> Bool, waiter: CheckedContinuation<Bool, Never>)?
   var failedExpectations = 0
-  /// The reported requests that the server's rules decide; `nil` if not followed.
+  /// Records which requests were already reported; `nil` if requests are not reported.
   var followedRequests: FollowedRequests?
-  /// The stream that yields when requests are to be followed.
+  /// Yields when the session must start to report requests.
   private let following = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
   package init(_ options: Options) {
@@ -108,7 +109,7 @@ package final class PlainSession {
     state = DashboardState(configuration, size: Size(width: 120, height: 36), now: .now)
   }
 
-  /// - Throws: the error of the data or the output; `Interrupted` for a signal.
+  /// - Throws: the error of the data or of the output; `Interrupted` if a signal ended the session.
   package func run() async throws {
     let interruptions = Surroundings.current.interruptions()
     let causes = interruptions.causes
@@ -182,7 +183,7 @@ package final class PlainSession {
     }
   }
 
-  /// Polls for new collections, since a new one produces no event.
+  /// Polls for new collections, because a new collection causes no event.
   private func followCollections(in group: inout TaskGroup<End?>) {
     let look: @MainActor @Sendable () -> Void = { [weak self] in self?.perform(DashboardState.initialEffects) }
     group.addTask {
@@ -246,26 +247,27 @@ package final class PlainSession {
     }
   }
 
-  /// Starts polling for requests each second.
+  /// Starts to poll for requests each second.
   func beginFollowing() { following.continuation.yield() }
 
   // MARK: Expectations
 
-  /// Waits for an event that no expectation has consumed.
-  /// - Returns: whether the event arrived before the timeout and the session's end.
+  /// Waits for an event. Events that an earlier expectation has consumed do not count.
+  /// - Returns: whether the event arrived before the timeout and before the session's end.
   func waits(for pattern: EventPattern, within limit: Duration) async -> Bool {
     if events.take(pattern) { return true }
     return await wait(within: limit) { $0.events.take(pattern) }
   }
 
-  /// - Returns: the first unexpected event that arrives before the timeout or is not yet consumed.
+  /// - Returns: the first unexpected event. It may have arrived earlier without being consumed, or arrive before the
+  ///   timeout.
   func surprise(within limit: Duration) async -> ObservedEvent? {
     _ = await wait(within: limit) { _ in false }
     return events.takeSurprise()
   }
 
-  /// Waits for a condition, which is checked after each action.
-  /// - Returns: whether the condition held before the timeout and the session's end.
+  /// Waits until a condition is true. It is checked after each action.
+  /// - Returns: whether the condition was true before the timeout and before the session's end.
   func wait(within limit: Duration, _ isMet: @escaping @MainActor (PlainSession) -> Bool) async -> Bool {
     // The sleep is cancelled when the event comes.
     let patience = Task { if (try? await ContinuousClock().sleep(for: limit)) != nil { self.giveUp() } }
@@ -281,7 +283,7 @@ package final class PlainSession {
   private func giveUp() { if let awaited { finish(awaited.waiter, false) } }
 
   /// Prints a line with the time, or as JSON.
-  /// - Parameter isMet: whether the line's expectation was met; `nil` if the line concerns no expectation.
+  /// - Parameter isMet: whether the line's expectation was met; `nil` if the line is about something else.
   func say(_ line: String, isMet: Bool? = nil) {
     if options.report == .lines { return print([SessionLines.answer(line, isMet: isMet)]) }
     print([TimeText.milliseconds(.now, offset: state.configuration.utcOffset, from: .hours) + " " + line])
@@ -297,10 +299,10 @@ package final class PlainSession {
     }
   }
 
-  /// The client's current status; `nil` after the session's end.
+  /// The client's current status; `nil` after the session has ended.
   func status() async -> ClientStatus? { await bridge?.status() }
 
-  /// The client's current internals; `nil` after the session's end.
+  /// The client's current internals; `nil` after the session has ended.
   func inside() async throws -> (ClientInside, CacheSurvey)? {
     guard let engine = bridge?.engine else { return nil }
     return (try await engine.inside(), try await engine.surveyCache())

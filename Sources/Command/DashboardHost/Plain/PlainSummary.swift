@@ -6,12 +6,12 @@ import FirestoreModel
 import FirestoreText
 import TerminalCanvas
 
-/// The queue and the listeners in sentences.
+/// Descriptions of the queue and the listeners in sentences.
 enum PlainSummary {
   /// The largest number of batches that are listed individually.
   private static let most = 50
 
-  /// A part of the session in sentences.
+  /// The description of a part of the session in sentences.
   static func lines(of subject: PlainSubject, _ state: DashboardState) -> [String] {
     switch subject {
     case .queue: queue(state)
@@ -27,7 +27,7 @@ enum PlainSummary {
     }
   }
 
-  /// The internals of the client, section by section.
+  /// The description of the client's internals, section by section.
   static func inside(_ inside: ClientInside, _ survey: CacheSurvey) -> [String] {
     InsideSection.allCases.flatMap { section -> [String] in
       guard let table = InsideTable.of(section, inside, survey, InsideContext(inside.time)) else { return [] }
@@ -111,7 +111,7 @@ extension StreamStatus.State {
   }
 }
 
-/// The tree, the requests and the open document in sentences.
+/// Descriptions of the tree, the requests and the open document in sentences.
 extension PlainSummary {
   // MARK: The tree
 
@@ -149,7 +149,7 @@ extension PlainSummary {
     TimeText.milliseconds(decision.time, offset: state.configuration.utcOffset, from: .hours) + " " + decision.sentence
   }
 
-  /// The statements evaluated for a denial, with the values of their parts.
+  /// The statements of the rules that were evaluated for a denied request, with the values of their parts.
   private static func statements(of decision: RuleDecision) -> [String] {
     if decision.isAllowed { return [] }
     return decision.account.dropFirst().filter { !$0.text.isEmpty }.map { "    " + $0.text }
@@ -157,7 +157,7 @@ extension PlainSummary {
 
   // MARK: The open document
 
-  /// All tabs of the open document.
+  /// The description of all tabs of the open document.
   static func lines(of detail: Detail, _ state: DashboardState) -> [String] {
     var shown = detail
     shown.fold(.open)
@@ -183,7 +183,7 @@ extension PlainSummary {
     }
   }
 
-  /// A reason with words instead of the symbol that says whether it holds.
+  /// A reason in which words replace the symbol for a condition that is or is not satisfied.
   private static func spoken(_ reason: String, _ glyphs: Glyphs) -> String {
     let words = [glyphs.check: "holds", glyphs.cross: "does not hold", "?": "not known"]
     guard let (sign, word) = words.first(where: { reason.hasPrefix($0.key + " ") }) else { return reason }

@@ -9,44 +9,44 @@ package import FirestoreQuery
 import FirestoreText
 import Scenarios
 
-/// A typed line of a dashboard without a screen.
+/// A command that is typed in a dashboard without a screen.
 package enum PlainWord: Sendable {
   case request(TypedRequest)
   case listen(Query)
-  /// End the listener of this name.
+  /// Stop the listener with this name.
   case stop(String)
-  /// Report a part of the dashboard's content, in words or as JSON.
+  /// Report a part of the dashboard's contents, as text or JSON.
   case tell(PlainSubject, asJSON: Bool)
-  /// Open a document, and report its pane.
+  /// Open a document, and report the contents of its pane.
   case document(DocumentKey, asJSON: Bool)
-  /// Report each further request that the server's rules decide.
+  /// Report each later request on which the security rules decide.
   case followRequests(asJSON: Bool)
   case expect(EventPattern, within: Duration)
-  /// Expect no document change and no reply to a write.
+  /// Expect that no document changes and that no write is acknowledged or rejected.
   case expectNothing(within: Duration)
   case help
   case quit
 
-  /// Whether a session that may not write refuses it.
+  /// Whether a read-only session rejects the command.
   var writes: Bool { if case .request(let typed) = self { typed.writes } else { false } }
 }
 
 /// A part of the dashboard that a session without a screen can report.
 package enum PlainSubject: String, CaseIterable, Hashable, Sendable {
-  /// The pending, rejected and set-aside writes.
+  /// The pending writes, the rejected writes, and the writes that the user set aside.
   case queue
   case network, listeners
   /// The stored rows of the feed.
   case feed
   /// Targets, streams, the cache, and query durations.
   case inside
-  /// The collections at the root, with their document counts.
+  /// The root collections, with their document counts.
   case collections
-  /// The requests that the server's rules decided.
+  /// The requests on which the server's security rules decided.
   case requests
 }
 
-/// The unconsumed events, oldest first. If there are more than `limit`, only the newest are stored.
+/// The events that no command has consumed, oldest first. If there are more than `limit`, only the newest are stored.
 struct PlainEvents: Sendable {
   static let limit = 10_000
 
@@ -57,8 +57,8 @@ struct PlainEvents: Sendable {
     if unread.count > Self.limit { unread.removeFirst(unread.count - Self.limit) }
   }
 
-  /// Consumes the first event that matches, and all events before it.
-  /// - Returns: whether one matches.
+  /// Consumes the first matching event and all events before it.
+  /// - Returns: whether an event matches.
   mutating func take(_ pattern: EventPattern) -> Bool {
     guard let place = unread.firstIndex(where: pattern.matches) else { return false }
     unread.removeFirst(place + 1)
@@ -66,20 +66,20 @@ struct PlainEvents: Sendable {
   }
 
   /// Consumes all events.
-  /// - Returns: the first event that changes a document, answers a write or ends a listener.
+  /// - Returns: the first event that changes a document, acknowledges or rejects a write, or ends a listener.
   mutating func takeSurprise() -> ObservedEvent? {
     defer { unread = [] }
     return unread.first { !$0.isState && $0.kind != .metadata }
   }
 }
 
-/// Parses a typed line of `hearth plain`: a scenario step, or a word of `hearth plain`.
+/// Parses a line that is typed in `hearth plain`: a step of a scenario, or a command that only `hearth plain` has.
 package struct PlainWordParser: Sendable {
   private let database: DatabaseID
 
   package init(database: DatabaseID) { self.database = database }
 
-  /// - Returns: `nil` for an empty line and a comment.
+  /// - Returns: `nil` for an empty line or a comment.
   /// - Throws: the reason why the line is invalid, in one sentence.
   package func word(_ line: String) throws(CommandFailure) -> PlainWord? {
     let line = String(line.trimming())
@@ -111,7 +111,7 @@ package struct PlainWordParser: Sendable {
     return word
   }
 
-  /// The word that is equivalent to a step; `nil` for steps that only scenarios have.
+  /// The command that is equivalent to a scenario step; `nil` for steps that only scenarios have.
   private static func word(_ action: ScenarioStep.ClientAction) -> PlainWord? {
     switch action {
     case .request(let typed): .request(typed)
@@ -130,7 +130,7 @@ package struct PlainWordParser: Sendable {
     }
   }
 
-  /// Parses `document PATH` with an optional `--json` suffix; an id may contain blanks.
+  /// Parses `document PATH`, which may end with `--json`. A document id may contain blanks.
   private static func document(_ line: String) throws(CommandFailure) -> PlainWord {
     var path = line.dropFirst("document".count).trimming()
     let asJSON = path == "--json" || path.hasSuffix(" --json")

@@ -7,7 +7,8 @@ import FirestoreQuery
 import FirestoreSync
 import TerminalCanvas
 
-/// The result of a watched query as a table, redrawn after each snapshot. Marks show the last changes and the limit.
+/// The result of a watched query as a table. It is redrawn after each snapshot. Marks show the last changes, and a line
+/// shows the limit.
 struct ResultTable {
   private let query: Query
   private var kept: CachedResult
@@ -18,7 +19,7 @@ struct ResultTable {
   private static let tag = ListenerTag(1)
   private static let glyphs = Glyphs.unicode
 
-  /// - Parameter utcOffset: seconds east of Greenwich.
+  /// - Parameter utcOffset: the time zone in seconds east of UTC.
   init(_ query: Query, utcOffset: Int) {
     self.query = query
     self.utcOffset = utcOffset
@@ -38,10 +39,10 @@ struct ResultTable {
   }
 
   private static let sampled = 200
-  /// The other lines: the query, the names, the limit, and the line of the cursor.
+  /// The number of lines that are not documents: the query, the column names, the limit, and the line with the cursor.
   private static let others = 4
 
-  /// The lines for a terminal of this size.
+  /// The lines of the table for a terminal of this size.
   func lines(_ size: TerminalSize, at now: Timestamp) -> [ShownText] {
     let count = kept.documents.count
     let rows = max(1, min(count, size.rows - Self.others))

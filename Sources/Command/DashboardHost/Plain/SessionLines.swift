@@ -7,7 +7,7 @@ import FirestoreJSON
 import FirestoreModel
 import FirestoreQuery
 
-/// The events of a session without a screen as JSON objects, one per line.
+/// Converts the events of a session without a screen to JSON objects, one per line.
 struct SessionLines {
   typealias Member = JSONSyntax.Member
 
@@ -16,8 +16,8 @@ struct SessionLines {
   private var queue = ""
   private var status = ""
 
-  /// The lines since the last call, oldest first: feed rows, changes of queue and status, messages. Call it after every
-  /// action.
+  /// The lines since the last call, oldest first. They contain feed rows, changes of the queue and the status, and
+  /// messages. Call this after every action.
   mutating func news(of state: DashboardState) -> [String] {
     var lines: [String] = []
     let status = Self.status(state)
@@ -34,7 +34,7 @@ struct SessionLines {
     return lines
   }
 
-  /// One part of the session, in one line. The feed has one line per row.
+  /// A part of the session as one line. For the feed, one line per row.
   static func lines(of subject: PlainSubject, _ state: DashboardState) -> [String] {
     switch subject {
     case .queue: [queue(state)]
@@ -48,7 +48,7 @@ struct SessionLines {
     }
   }
 
-  /// The reply to a word, or the result of an expectation.
+  /// The response to a command, or the result of an expectation.
   static func answer(_ text: String, isMet: Bool?) -> String {
     line(
       isMet == nil ? "answer" : "expectation",
@@ -169,7 +169,7 @@ extension SessionLines {
 
   // MARK: Requests
 
-  /// The known decisions, oldest first, with the member names that the server itself uses.
+  /// The decisions received so far, oldest first. The JSON has the member names that the server uses.
   static func requests(_ state: DashboardState) -> String {
     let all = state.requests.all ?? []
     let problem = state.reasonAgainstRequests ?? state.requests.failure
@@ -183,7 +183,7 @@ extension SessionLines {
       ])
   }
 
-  /// A newly decided request.
+  /// A request that was reported when the rules decided on it.
   static func request(told decision: RuleDecision) -> String {
     line("request", members(of: decision))
   }

@@ -9,7 +9,7 @@ import FirestoreModel
 enum WallReport {
   private typealias Member = JSONSyntax.Member
 
-  /// - Returns: the minute before the current second.
+  /// - Returns: a line about the minute before the current second.
   static func line(of state: DashboardState) -> String {
     let figures = WallFigures(FrameState(state), end: state.now.seconds)
     return object([
@@ -49,7 +49,7 @@ enum WallReport {
     ])
   }
 
-  /// The longest round trip of each second, `null` for a second without one.
+  /// The longest round trip in each second; `null` if there was none.
   private static func roundTrips(_ figures: WallFigures) -> JSONSyntax {
     let times = figures.roundTripTimes
     func percentile(_ share: Int) -> JSONSyntax { times.count == 0 ? null : integer(times.percentile(share)) }

@@ -18,8 +18,8 @@ import Synchronization
 package import class Hearth.Client
 package import class Hearth.Inspection
 
-/// One run of `hearth watch` or `get --watch`. Prints a listener's changes as lines, or its result as a table that is
-/// redrawn, until an event ends it.
+/// A run of `hearth watch` or `get --watch`. It prints a listener's changes as lines, or its result as a table that is
+/// redrawn. It ends at a goal, a timeout or a signal.
 package struct WatchRun: Sendable {
   package let query: FirestoreQuery.Query
   package let includesMetadata: Bool
@@ -29,10 +29,10 @@ package struct WatchRun: Sendable {
   package let isTable: Bool
   package let goal: EventGoal?
   package let timeout: Duration?
-  /// Whether a timeout is a failure even without a goal.
+  /// Whether a timeout is a failure even if there is no goal.
   package let isFailureWhenLate: Bool
-  /// Whether the watch can also start while the server is unreachable, with the documents of a cache that the user
-  /// named.
+  /// Whether the watch may start while the server is unreachable. It then starts with the documents in the cache that
+  /// the user named.
   package let startsFromCache: Bool
   /// Whether the backend is in this process.
   package let isEmbedded: Bool
@@ -62,7 +62,7 @@ package struct WatchRun: Sendable {
     case timedOut
   }
 
-  /// Whether the server has been reached since the start.
+  /// Whether the client has reached the server since the start.
   private final class Contact: Sendable {
     private let flag = Atomic<Bool>(false)
     var isMade: Bool { flag.load(ordering: .relaxed) }
@@ -71,8 +71,8 @@ package struct WatchRun: Sendable {
 
   /// - Parameters:
   ///   - store: the configuration of the client's cache and queue.
-  ///   - plan: the plan for the inspection of the client.
-  ///   - faults: the faults between the client and its backend, also used by the plan.
+  ///   - plan: determines how the client can be inspected.
+  ///   - faults: the faults between the client and its backend. Inspection can change them.
   package func run(
     at connection: BackendConnection, _ store: LocalStoreConfiguration, inspectedAs plan: Inspection.Plan?,
     disturbedBy faults: FaultInjector
@@ -127,7 +127,7 @@ package struct WatchRun: Sendable {
     }
   }
 
-  /// Returns when the goal is reached, or `nil` when the client ends.
+  /// Prints changes. Returns when the goal is reached, or `nil` when the client has ended.
   private func printChanges(of client: Client, _ database: DatabaseID) async throws -> End? {
     let output = OutputFile.standard()
     var progress = WatchProgress(goal)
@@ -170,9 +170,9 @@ package struct WatchRun: Sendable {
     return nil
   }
 
-  /// Draws the table in place of the previous one.
-  /// - Parameter drawn: the line count of the previous table.
-  /// - Returns: the line count of this table.
+  /// Draws the table over the previous table.
+  /// - Parameter drawn: the number of lines of the previous table.
+  /// - Returns: the number of lines of this table.
   private func draw(_ table: ResultTable, over drawn: Int, _ output: OutputFile) throws -> Int {
     let size = TerminalSize(of: STDOUT_FILENO) ?? TerminalSize(columns: 80, rows: 24)
     let lines = table.lines(size, at: .now)
@@ -184,7 +184,7 @@ package struct WatchRun: Sendable {
   }
 
   /// Reports when the backend becomes unreachable, and when it is reachable again.
-  /// - Throws: if the backend is unreachable at the start, since the output would look like an empty collection.
+  /// - Throws: if the backend is unreachable at the start, because the output would look like an empty collection.
   private func followStatus(of client: Client, _ contact: Contact) async throws(CommandFailure) {
     var wasOffline = false
     if let problem = client.engine.cacheProblem { headless.note(ShownText(problem.notice)) }
@@ -209,7 +209,7 @@ package struct WatchRun: Sendable {
     }
   }
 
-  /// Throws if the goal was missed. Without a goal a watch may end for any reason.
+  /// Throws if the goal was not reached. Without a goal, a watch may end for any reason.
   private func leave(_ end: End) throws {
     if isFailureWhenLate, goal == nil, case .timedOut = end {
       throw CommandFailure(.tryAgain, "stopped after \(timeout ?? .zero).")
@@ -224,14 +224,14 @@ package struct WatchRun: Sendable {
   }
 }
 
-/// The end of a command by a signal before it was complete.
+/// Thrown if a signal ended a command before it was complete.
 package struct Interrupted: Error {
   package let signal: Int32
-  /// The exit status in the shells' convention.
+  /// The exit status by the convention of shells.
   package var exitStatus: Int32 { 128 + signal }
 }
 
-/// Counts printed changes toward a goal.
+/// Counts the changes printed so far, to detect when the goal is reached.
 struct WatchProgress {
   let goal: EventGoal?
   private(set) var isReached = false

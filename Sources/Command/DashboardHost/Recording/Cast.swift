@@ -4,12 +4,12 @@ import FirestoreJSON
 package import Foundation
 package import TerminalCanvas
 
-/// A recording of the screen in asciicast format, version 2: the bytes of each frame as sent to the terminal, with its
-/// time.
+/// A recording of the screen in asciicast format, version 2. It contains the bytes of each frame as sent to the
+/// terminal, with the time of the frame.
 @MainActor
 package final class Cast {
   package enum Item: Sendable {
-    /// The first line; `term` is the type of the terminal, by default `$TERM` of this process.
+    /// The first line. `term` is the type of the terminal; by default this is `$TERM` of this process.
     case header(Size, Date, term: String? = nil)
     case frame(seconds: Double, [UInt8])
     case resize(seconds: Double, Size)
@@ -48,7 +48,7 @@ package final class Cast {
 }
 
 extension Cast.Item {
-  /// The event as a line of the file, with its line break.
+  /// The event as a line of the file, including the line break.
   package var line: Data {
     switch self {
     case .header(let size, let date, let term):

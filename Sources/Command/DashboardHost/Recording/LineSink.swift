@@ -3,9 +3,9 @@ import CommandOutput
 import Foundation
 import Glibc
 
-/// A file that grows by whole lines up to a limit. Only its owner may read it.
+/// A file to which whole lines are appended, up to a maximum size. Only the user who owns the file may read it.
 actor LineSink<Item: Sendable> {
-  /// The end of the file, with its reason in words.
+  /// Thrown when the file has ended. Contains the reason as text.
   struct Ended: Error, Hashable, Sendable {
     var reason: String
   }
@@ -17,14 +17,14 @@ actor LineSink<Item: Sendable> {
   private var size = 0
   private var isOpen = true
 
-  /// The bytes reserved for the last line.
+  /// The bytes that are reserved for the last line.
   private static var reserve: Int { 512 }
 
   /// - Parameters:
-  ///   - limit: the largest size of the file, in bytes.
-  ///   - replaces: whether an existing file of this name may be replaced.
-  ///   - encode: returns the line of an item, with its line break.
-  ///   - last: returns the last line for the reason of the end; `nil` for none.
+  ///   - limit: the maximum size of the file in bytes.
+  ///   - replaces: whether an existing file with this name may be replaced.
+  ///   - encode: returns the line for an item, including the line break.
+  ///   - last: returns the last line, given the reason why the file ends; `nil` for no such line.
   init(
     _ path: String, limit: Int, replaces: Bool, encode: @escaping @Sendable (Item) throws -> Data,
     last: @escaping @Sendable (String) throws -> Data?
@@ -46,7 +46,7 @@ actor LineSink<Item: Sendable> {
   }
 
   /// Writes the items' lines with as few calls as possible.
-  /// - Throws: `Ended`, once. The file then has only complete lines.
+  /// - Throws: `Ended`, once. In this case the file contains only complete lines.
   func write(_ items: [Item]) throws(Ended) {
     guard isOpen else { return }
     var lines = Data()
@@ -99,11 +99,11 @@ actor LineSink<Item: Sendable> {
   }
 }
 
-/// Sizes in the units that people use.
+/// File sizes as text with units.
 package enum ByteCountText {
   private static let units: [(name: String, factor: Int)] = [("GB", 1 << 30), ("MB", 1 << 20), ("KB", 1 << 10)]
 
-  /// The size in the largest unit that divides it, such as `64 MB`.
+  /// The size in the largest unit in which it is a whole number, such as `64 MB`.
   static func text(_ count: Int) -> String {
     guard let unit = units.first(where: { count >= $0.factor && count.isMultiple(of: $0.factor) }) else {
       return "\(count) bytes"
@@ -111,7 +111,7 @@ package enum ByteCountText {
     return "\(count / unit.factor) \(unit.name)"
   }
 
-  /// Reads `64MB`, `500 KB`, `1GB` or a number of bytes.
+  /// Parses `64MB`, `500 KB`, `1GB` or a number of bytes.
   package static func parse(_ text: String) -> Int? {
     let text = text.uppercased().filter { $0 != " " }
     for unit in units where text.hasSuffix(unit.name) {
@@ -122,14 +122,14 @@ package enum ByteCountText {
   }
 }
 
-/// Writes items to a file without waiting for it. Items that arrive during a write are part of the next write.
+/// Writes items to a file in the background. Items that arrive during a write are part of the next write.
 @MainActor
 final class FileRecorder<Item: Sendable> {
-  /// The limit of waiting items, estimated in bytes. Recording ends when more than this waits for the disk.
+  /// The maximum estimated size of the items that wait to be written, in bytes. The recording ends if it is exceeded.
   private static var patience: Int { 32 << 20 }
 
   let path: String
-  /// Whether the disk is so slow that the caller should omit optional items.
+  /// Whether the disk is so slow that the caller should not add optional items.
   var isBehind: Bool { waitingCost > Self.patience / 4 }
   private let sink: LineSink<Item>
   private var waiting: [Item] = []
@@ -138,7 +138,7 @@ final class FileRecorder<Item: Sendable> {
   private var isEnded = false
   private let ended: @MainActor (String) -> Void
 
-  /// - Parameter ended: called once with the reason, if the file ends before `finish`.
+  /// - Parameter ended: called once with the reason if the file ends before `finish` is called.
   init(_ path: String, _ sink: LineSink<Item>, ended: @escaping @MainActor (String) -> Void) {
     self.path = path
     self.sink = sink

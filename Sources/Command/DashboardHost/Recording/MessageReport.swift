@@ -7,9 +7,9 @@ import DatastoreTapping
 import FirestoreJSON
 import FirestoreModel
 
-/// Prints the messages between a client and a server, one per line, for people or as JSON.
+/// Prints the messages between a client and a server as lines of text or as JSON, one per line.
 package enum MessageReport {
-  /// The number of documents that a line names.
+  /// The maximum number of documents that a line names.
   private static let mostNames = 3
 
   /// - Throws: `badData` for a recording without messages.
@@ -33,7 +33,7 @@ package enum MessageReport {
 
   /// A line such as `12:04:16.120 #1 Listen < documentChange target 2 orders/a, 312 bytes`.
   /// - Parameters:
-  ///   - offset: seconds east of UTC.
+  ///   - offset: the time zone in seconds east of UTC.
   ///   - hasContents: whether the line ends with the message as protocol JSON.
   package static func sentence(_ event: ProtocolEvent, offset: Int, hasContents: Bool) -> String {
     var words = [event.time.timeOfDay(utcOffset: offset)]
@@ -72,7 +72,7 @@ package enum MessageReport {
     }
   }
 
-  /// The documents, the collection that is queried, or the document count.
+  /// The documents, or the collection that is queried, or the document count.
   private static func subject(of message: MessageSummary) -> String {
     if !message.documents.isEmpty {
       let more = message.count - min(message.documents.count, mostNames)
@@ -106,7 +106,7 @@ package enum MessageReport {
 }
 
 extension MessageSummary {
-  /// The collection that is queried, as queries name it.
+  /// The collection that is queried, in the notation of queries.
   package var query: String? {
     guard let collection, isGroup else { return collection }
     let path = ResourcePath(collection)
@@ -117,20 +117,20 @@ extension MessageSummary {
 }
 
 extension Session {
-  /// A tap for the messages of the session's client; `nil` if they are not recorded.
+  /// An observer of the messages of the session's client; `nil` if messages are not recorded.
   static func tap(for options: Options) -> MessageTap? {
     guard options.recordingFiles.recording?.keepsMessages == true, case .client = options.subject else { return nil }
     return MessageTap { .now }
   }
 
-  /// Writes messages to the recording as they are sent and received, until cancelled.
+  /// Writes messages to the recording when they are sent or received, until the task is canceled.
   func followMessages(_ tap: MessageTap) async {
     for await _ in tap.signals { keepMessages() }
   }
 
-  /// Writes the tap's waiting messages. If the file is behind, the messages remain in the tap, which counts the
-  /// messages that it has no room for.
-  /// - Parameter isEnd: whether no further messages follow, so that all are written.
+  /// Writes the messages that wait in the tap. If the disk is too slow, the messages remain in the tap. The tap counts
+  /// the messages that it must drop.
+  /// - Parameter isEnd: whether the recording ends. If so, all messages are written.
   func keepMessages(isEnd: Bool = false) {
     guard let tap, isEnd || recorder?.isBehind != true else { return }
     for message in tap.take() where recorded == clientSet.first.number {

@@ -9,8 +9,8 @@ import FirestoreText
 package import Scenarios
 
 extension Recording {
-  /// Converts the session to a draft of a scenario. Replays the actions on the dashboard's state; the resulting effects
-  /// are the user's requests.
+  /// Converts the session to a draft of a scenario. Replays the recorded actions on the dashboard's state. The effects
+  /// of the actions are the user's requests.
   /// - Throws: `badData` for a recording that contains no step, or has lines in the wrong order.
   package func draft() throws(CommandFailure) -> ScenarioDraft {
     if let outOfOrder { throw Self.disorder(at: "\(name):\(outOfOrder.line)", by: outOfOrder.by) }
@@ -56,7 +56,7 @@ extension Recording {
     return try reader.finished(name, ": no listener was open, and nothing was written")
   }
 
-  /// The failure for a line that is older than an earlier line.
+  /// The failure that is thrown if a line has an earlier time than a previous line.
   package static func disorder(at place: String, by distance: Duration) -> CommandFailure {
     CommandFailure(
       .badData,

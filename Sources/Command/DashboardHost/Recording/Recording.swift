@@ -11,9 +11,9 @@ import TerminalCanvas
 
 /// A recorded session, read from its file.
 package struct Recording: Sendable {
-  /// The largest size of a file in bytes.
+  /// The maximum size of a file in bytes.
   private static let limit = 2 << 30
-  /// The largest size of a line in bytes.
+  /// The maximum size of a line in bytes.
   private static let lineLimit = 32 << 20
 
   package let name: String
@@ -21,15 +21,15 @@ package struct Recording: Sendable {
   package private(set) var actions: [Action] = []
   /// The messages between the client and its datastore, if they were recorded.
   package private(set) var messages: [Message] = []
-  /// The reason for the recording's end; `nil` if the file is cut off.
+  /// The reason why the recording ended; `nil` if the file is incomplete.
   package private(set) var end: RecordingEnd?
-  /// The lines that could not be read, and other remarks for the viewer.
+  /// The lines that could not be parsed, and other remarks for the user.
   package private(set) var problems: [String] = []
 
   /// The first line whose time is more than `clockSlack` before the time of an earlier line; `nil` if there is none.
   package private(set) var outOfOrder: (line: Int, by: Duration)?
-  /// The largest time by which an event may be older than the event before it. A larger difference means that the clock
-  /// was set back, or that lines are in the wrong order.
+  /// An event may have an earlier time than the previous event by at most this much. A larger difference means that the
+  /// clock was set back, or that lines are in the wrong order.
   package static let clockSlack = Duration.seconds(1)
 
   package struct Message: Sendable {
@@ -44,7 +44,7 @@ package struct Recording: Sendable {
     try self.init(data, name: name)
   }
 
-  /// The whole content of a file, and the file's name in messages.
+  /// The whole contents of a file, and the file's name in messages.
   /// - Parameter path: `-` for standard input.
   package static func data(path: String) throws(CommandFailure) -> (Data, String) {
     let name = path == "-" ? "standard input" : path
@@ -78,7 +78,7 @@ package struct Recording: Sendable {
     }
   }
 
-  /// - Throws: `badData` for a file that is not a recording. A damaged recording is read as far as possible.
+  /// - Throws: `badData` for a file that is not a recording. Of a damaged recording, all readable parts are used.
   package init(_ data: Data, name: String) throws(CommandFailure) {
     self.name = name
     let lines = data.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
@@ -149,28 +149,28 @@ package struct Recording: Sendable {
 // action, and the last line has the reason for the end. A replay of the actions shows the same screens. Between them
 // there can be lines with protocol messages, which do not affect the screens.
 
-/// The first line.
+/// The first line of a recording.
 package struct RecordingHeader: Sendable {
   static let kind = "session"
-  /// The version of the format. It increases when the meaning of lines changes, or with a new kind of line.
+  /// The version of the format. It increases if a new kind of line is added or the meaning of a line changes.
   static let currentFormat = 1
 
-  /// The kind of file.
+  /// Identifies the kind of the file.
   var hearth = Self.kind
   var format = Self.currentFormat
-  /// The version of the program that wrote it.
+  /// The version of the program that wrote the file.
   var program = Release.version
   package var start: Timestamp
   var size: Size
   package var configuration: DashboardConfiguration
-  /// The fields whose values were removed; `*` means all.
+  /// The fields whose values were removed. `*` means all fields.
   var redacted: [String]?
 
   /// The state at the start of the recording.
   var initialState: DashboardState { DashboardState(configuration, size: size, now: start) }
 }
 
-/// The members of the first line that all versions of the format have.
+/// The members of the first line that exist in all versions of the format.
 private struct RecordingKind: JSONRecord {
   var hearth: String
   var format: Int
@@ -183,16 +183,16 @@ private struct RecordingKind: JSONRecord {
   }
 }
 
-/// The last line.
+/// The last line of a recording.
 package struct RecordingEnd: Sendable {
-  /// The reason in words: `the session ended`.
+  /// The reason as text: `the session ended`.
   var end: String
   var at: Timestamp
 }
 
-/// A message of the protocol as a line of a recording.
+/// A protocol message as a line of a recording.
 struct RecordedMessage: JSONRecord {
-  /// The prefix of such a line.
+  /// The beginning of a line with a protocol message.
   static let prefix = #"{"message":"#
 
   var event: ProtocolEvent
@@ -202,7 +202,7 @@ struct RecordedMessage: JSONRecord {
   }
 }
 
-/// The lines of a recording.
+/// Parsing of lines in a recording.
 package enum RecordingLine {
   package static func data(_ value: some JSONFormed, redaction: Redaction? = nil) -> Data {
     Data((value.json(JSONContext(redaction: redaction)).lineText + "\n").utf8)
@@ -215,7 +215,7 @@ package enum RecordingLine {
       json: try JSONSyntax(parsing: String(decoding: Array(line), as: UTF8.self), numbers: numbers), JSONContext())
   }
 
-  /// The reason why a line cannot be read, in a few words.
+  /// The reason why a line is invalid, in a few words.
   package static func reason(_ error: JSONError) -> String {
     "column \(error.column): " + (error.reason.hasSuffix(".") ? String(error.reason.dropLast()) : error.reason)
   }

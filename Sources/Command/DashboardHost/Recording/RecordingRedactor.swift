@@ -11,10 +11,11 @@ import Spelling
 import Synchronization
 import TerminalCanvas
 
-/// Redacts the actions of one recording. Pass them in order.
+/// Removes values from the actions of one recording. Pass the actions in order.
 ///
-/// Recorded keys may type a value, so each typed character becomes an `x`. Additional actions restore the effects of
-/// the original text, such as a listener, so that the redacted recording still shows the same panes.
+/// Recorded keys can be part of a typed value, so each typed character is replaced by `x`. If the original text had an
+/// effect, such as a new listener, additional actions cause the same effect. So the redacted recording still shows the
+/// same panes.
 package final class RecordingRedactor: Sendable {
   private struct States {
     /// The state after the original actions.
@@ -38,7 +39,7 @@ package final class RecordingRedactor: Sendable {
     states = Mutex(States(original: header.initialState, redacted: redacted.initialState))
   }
 
-  /// The actions that replace an action. An action that has no valid redacted form is dropped.
+  /// The actions that replace an action. If no valid replacement exists, the action is dropped.
   package func redacted(_ action: Action) -> [Action] {
     states.withLock { states in
       let replacement = try? replacement(of: action, states)
@@ -85,7 +86,7 @@ package final class RecordingRedactor: Sendable {
     }
   }
 
-  /// The actions that restore the effects that the redacted text lacks.
+  /// The actions that cause the effects of the original text which the redacted text does not have.
   private func corrections(at time: Timestamp, _ states: inout States) -> [Action] {
     var corrections: [Action] = []
     func correct(_ action: Action) {
@@ -105,14 +106,14 @@ package final class RecordingRedactor: Sendable {
 }
 
 extension RecordingRedactor {
-  /// The line of a message without hidden values, with its line break.
+  /// The recorded line for a message, without the removed values and including the line break.
   package func line(of event: ProtocolEvent) -> Data {
     RecordingLine.data(RecordedMessage(event: event), redaction: redaction)
   }
 }
 
 extension RedactionSummary {
-  /// The removed values, for people.
+  /// Describes which values are removed.
   package var text: String {
     let hidden = found.hidden.sorted()
     if hidden.isEmpty { return "no field values had to be removed." }
@@ -121,7 +122,7 @@ extension RedactionSummary {
   }
 
   /// - Parameter wanted: the fields whose values were to be removed.
-  /// - Throws: for a field that the recording does not have. If its name is mistyped, the value is still in the
+  /// - Throws: if the recording does not contain a field. Its name may be mistyped, and the value would remain in the
   ///   recording.
   package func check(_ wanted: [String]) throws(CommandFailure) {
     let met = found.met

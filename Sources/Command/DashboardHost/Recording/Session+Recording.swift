@@ -9,7 +9,7 @@ import FirestoreModel
 import Foundation
 import Terminal
 
-/// Files that record the session.
+/// Recording the session to files.
 extension Session {
   package func perform(_ effect: RecordingEffect) {
     do {
@@ -33,7 +33,7 @@ extension Session {
     }
   }
 
-  /// Records the session from its start.
+  /// Starts to record the session when the session starts.
   private func startRecording(_ path: String) throws(CommandFailure) {
     if let recorder {
       throw CommandFailure(.usage, "\(recorder.path) is already being recorded. 'record stop' ends it.")
@@ -56,13 +56,13 @@ extension Session {
     notify(.info, "Recording\(whose) to \(path), from the session's start.")
   }
 
-  /// Rejects an existing file: the dashboard has no option to replace it.
+  /// Rejects an existing file, because the dashboard has no option to replace it.
   static func requireNew(_ path: String) throws(CommandFailure) {
     guard FileManager.default.fileExists(atPath: path) else { return }
     throw CommandFailure(.cannotCreate, "\(path) already exists. Choose another name.")
   }
 
-  /// Opens the file and writes the session so far.
+  /// Creates the file, writes the session so far, and continues to record.
   package func record(_ request: RecordingRequest) throws(CommandFailure) {
     let past = dashboard.log.all
     let first = past?.base ?? dashboard.live
@@ -101,7 +101,7 @@ extension Session {
     }
   }
 
-  /// Writes waiting items and ends the files.
+  /// Writes the items that are not yet written, and closes the files.
   func endFiles() async {
     screen.onFrame = nil
     keepMessages(isEnd: true)
@@ -109,24 +109,24 @@ extension Session {
     await cast?.file.finish("the session ended")
   }
 
-  /// A path with the home folder in place of `~`.
+  /// The path in which `~` is replaced by the home folder.
   static func expanded(_ path: String) -> String {
     guard path.hasPrefix("~/"), let home = ProcessInfo.processInfo.environment["HOME"] else { return path }
     return home + path.dropFirst()
   }
 }
 
-/// A file to which a session is recorded.
+/// Describes a file to which a session is recorded.
 package struct RecordingRequest: Sendable {
   package static let standardLimit = 64 << 20
 
   var path: String
-  /// The size limit of the file, in bytes.
+  /// The maximum size of the file in bytes.
   var limit: Int
   var replaces: Bool
-  /// Whether to record the messages between the client and its datastore, too.
+  /// Whether the messages between the client and its datastore are also recorded.
   var keepsMessages: Bool
-  /// The redaction of the recording; `nil` for none.
+  /// Determines which values are removed from the recording; `nil` for none.
   var redaction: Redaction?
 
   package init(
@@ -141,7 +141,7 @@ package struct RecordingRequest: Sendable {
   }
 }
 
-/// An item of the file.
+/// An item that is written to the file.
 package enum RecordedItem: Sendable {
   case header(RecordingHeader)
   case action(Action)
@@ -187,18 +187,18 @@ package struct RecordingFiles: Sendable {
   }
 }
 
-/// A recorded session, and the way to replay it.
+/// A recorded session, and how to replay it.
 package struct ReplayRequest: Sendable {
   package var recording: Recording
   package var playback: Playback
-  /// The place where the replay begins; `nil` for the beginning.
+  /// The position at which the replay starts; `nil` for the beginning.
   package var place: TimelinePlace?
 
   package init(recording: Recording, playback: Playback, place: TimelinePlace? = nil) {
     (self.recording, self.playback, self.place) = (recording, playback, place)
   }
 
-  /// - Parameter viewer: the state of the viewing dashboard, with its own size, theme and keys.
+  /// - Parameter viewer: the dashboard that shows the replay. Its size, theme and keys are used.
   package func session(for viewer: DashboardState) -> DashboardSession {
     var session = DashboardSession(
       replaying: recording.header.initialState, recording.actions, viewer: viewer, playback, at: viewer.now)

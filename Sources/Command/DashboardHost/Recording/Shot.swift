@@ -11,19 +11,19 @@ import Terminal
 import TerminalCanvas
 import TerminalTheme
 
-/// A picture of the screen, or a cast of its last seconds, as a file.
+/// Writes a picture of the screen, or a recording (cast) of its last seconds, to a file.
 struct Shot {
   enum Format: String, CaseIterable {
     case svg, ansi, txt, cast
 
-    /// The format by the extension of a file's name.
+    /// The file format that a file name's extension selects.
     init?(ofFile path: String) {
       guard let end = path.split(separator: ".").last, path.contains(".") else { return nil }
       self.init(rawValue: end.lowercased())
     }
   }
 
-  /// The length of a cast in seconds.
+  /// The length of a recording in seconds.
   static let span = 30
   /// The interval at which the screen is sampled, in seconds.
   private static let step = 0.25
@@ -40,7 +40,7 @@ struct Shot {
     }
   }
 
-  /// The last seconds of a part of a session as an asciicast, version 2.
+  /// The last seconds of a session as an asciicast, version 2.
   func cast(of part: SessionPart, until now: Timestamp) throws -> String {
     let start = now.advanced(seconds: -Int64(Self.span))
     let screens = part.screens(from: start, to: now, step: Self.step)
@@ -62,14 +62,15 @@ struct Shot {
     return items.map { String(decoding: $0.line, as: UTF8.self) }.joined()
   }
 
-  /// The sequences that draw a whole screen: hide the cursor, move it home, and paint each row completely.
+  /// The control sequences that draw a whole screen. They hide the cursor, move it to the top left corner, and draw
+  /// each row completely.
   private func frame(_ canvas: Canvas) -> String {
     let rows = canvas.ansiText(in: theme, at: depth).split(separator: "\n", omittingEmptySubsequences: true)
     return "\u{1B}[?25l\u{1B}[H" + rows.joined(separator: "\r\n")
   }
 }
 
-/// Pictures and casts of the screen.
+/// Writing pictures and recordings of the screen.
 extension Session {
   /// Writes the screen, or its last seconds, to a new file that only the user may read.
   /// - Parameter fields: the fields whose values are omitted, separated by commas, or `all`; `nil` for none.
@@ -104,7 +105,7 @@ extension Session {
     notify(.info, "\(file) has \(format == .cast ? "the last \(Shot.span) seconds" : "the screen")\(whose)\(hidden).")
   }
 
-  /// The session from its start, without the values of some fields.
+  /// The session from its start, in which the values of some fields are removed.
   private func part(without fields: String) throws(CommandFailure) -> SessionPart {
     guard options.replay == nil, state.past == nil else {
       throw CommandFailure(

@@ -7,15 +7,15 @@ import Dispatch
 import Foundation
 import Terminal
 
-/// Copies text in the first available way: with the user's own command, to the desktop's clipboard, to tmux, through
-/// the terminal (OSC 52), or into a file. OSC 52 also works over ssh, but tmux drops it by default.
+/// Copies text with the first method that works: the user's own command, the desktop's clipboard, tmux, the terminal
+/// (OSC 52), a file. OSC 52 also works over ssh, but tmux ignores it by default.
 struct Clipboard: Sendable {
   /// A program that reads the text from its standard input.
   struct Program: Hashable, Sendable {
     var name: String
     var arguments: [String]
 
-    /// The name in messages. For a shell, this is the name of the program that it runs.
+    /// The program's name in messages. If a shell runs another program, this is the name of that program.
     var title: String {
       guard name == "sh", let line = arguments.last else { return name }
       return line.split(separator: " ").first.map { String($0) } ?? name
@@ -24,20 +24,20 @@ struct Clipboard: Sendable {
 
   package struct Outcome: Hashable, Sendable {
     var isCopied: Bool
-    /// The method used to copy the text, or the reason for the failure, with the remedy.
+    /// A message that says how the text was copied, or why it was not copied and what to do.
     var message: String
-    /// The sequence to send to the dashboard's own terminal; `nil` for none.
+    /// The control sequence to send to the dashboard's terminal; `nil` for none.
     var sequence: String?
   }
 
-  /// The file of last resort.
+  /// The file to which the text is written if everything else fails.
   struct File: Sendable {
     var path: String
     /// The name of the file in messages.
     var name: String
   }
 
-  /// The longest base64 text that terminals are known to accept completely.
+  /// The maximum length of a base64 text that terminals are known to accept completely.
   static let longestSequence = 74_994
   private static let patience = DispatchTimeInterval.seconds(2)
 
@@ -45,8 +45,8 @@ struct Clipboard: Sendable {
   private let file: File?
 
   /// - Parameters:
-  ///   - command: a shell command line that reads the text from its standard input, tried first.
-  ///   - file: the last resort; `nil` for none.
+  ///   - command: a shell command line that receives the text on standard input. It is tried first.
+  ///   - file: the file that is used if everything else fails; `nil` for none.
   init(environment: [String: String], command: String? = nil, file: File? = nil) {
     func has(_ name: String) -> Bool { environment[name]?.isEmpty == false }
     self.file = file
@@ -68,7 +68,7 @@ struct Clipboard: Sendable {
     self.programs = programs
   }
 
-  /// - Parameter run: runs a program on the text; returns `true` on success.
+  /// - Parameter run: runs a program that receives the text. Returns `true` on success.
   func copy(
     _ text: String, run: @Sendable (Program, String) async -> Bool = Clipboard.run
   ) async -> Outcome {
@@ -104,7 +104,7 @@ struct Clipboard: Sendable {
     return Outcome(isCopied: false, message: "\(reason) Copy less, or install wl-copy or xclip.")
   }
 
-  /// Runs a program that may not exist, or may hang with its display.
+  /// Runs a program. The program may not exist, or may hang because its display does not respond.
   static func run(_ program: Program, on text: String) async -> Bool {
     await withCheckedContinuation { continuation in
       DispatchQueue.global().async { continuation.resume(returning: runNow(program, on: text)) }
@@ -139,7 +139,7 @@ struct Clipboard: Sendable {
 }
 
 extension Session {
-  /// Copies a text to the clipboard, replacing a copy in progress.
+  /// Copies a text to the clipboard. A copy that is still running is canceled.
   package func copy(_ text: String) {
     copying?.cancel()
     copying = Task {

@@ -13,10 +13,11 @@ import Spelling
 import TOMLReading
 import TerminalTheme
 
-/// Listeners as an editable file: TOML, with conditions and orders in the syntax of `--where` and `--order`.
+/// A file with listeners that the user can edit. The format is TOML. Conditions and orders have the syntax of `--where`
+/// and `--order`.
 package struct ListenerFile: Hashable, Sendable {
   package var definitions: [ListenerDefinition] = []
-  /// The skipped entries, each as `file:line: reason`, in line order.
+  /// The entries that were skipped, in the form `file:line: reason` and in line order.
   package var problems: [String] = []
 
   /// - Parameters:
@@ -54,8 +55,8 @@ package struct ListenerFile: Hashable, Sendable {
 
   // MARK: Writing
 
-  /// - Parameter heading: a description of the file, for its first line.
-  /// - Returns: the text, and the names of listeners that the text cannot contain because they have cursors.
+  /// - Parameter heading: a description of the file, which is written in its first line.
+  /// - Returns: the text, and the names of listeners that cannot be written because they have cursors.
   package static func text(
     of definitions: [ListenerDefinition], heading: String, database: DatabaseID
   ) -> (text: String, left: [String]) {
@@ -91,7 +92,7 @@ package struct ListenerFile: Hashable, Sendable {
     return lines
   }
 
-  /// A TOML string, preferably in single quotes without escapes, which is easier to read.
+  /// A TOML string. Uses single quotes if possible, because they need no escapes.
   private static func quoted(_ text: String) -> String {
     let isLiteral = text.unicodeScalars.allSatisfy { $0 != "'" && $0.value >= 0x20 && $0.value != 0x7F }
     return isLiteral ? "'\(text)'" : DocumentLine.quoted(text)
@@ -105,12 +106,13 @@ struct ListenerFileError: Error, Hashable {
   var reason: String
 }
 
-/// The lines of one `[[listener]]`, parsed separately, so that an error affects no other listener.
+/// The lines of one `[[listener]]` section. Each section is parsed separately, so that an error affects no other
+/// listener.
 struct ListenerBlock {
   private static let header = "[[listener]]"
   private static let keys = ["name", "path", "group", "where", "order", "limit", "source", "metadata"]
 
-  /// The line of the header. For lines before any header, this is the first non-empty line.
+  /// The line of the section's header. If the lines are before any header, this is the first non-empty line.
   let firstLine: Int
   private let hasHeader: Bool
   private let text: String
@@ -229,7 +231,7 @@ struct ListenerBlock {
     return text
   }
 
-  /// A string, or a list of strings.
+  /// A string or a list of strings.
   private func strings(_ key: String, in table: TOMLTable) throws(ListenerFileError) -> [String] {
     guard let value = table[key] else { return [] }
     let all = value.array.map { array in array.map(\.string) } ?? [value.string]

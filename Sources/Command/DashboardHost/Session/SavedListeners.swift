@@ -11,17 +11,17 @@ import Foundation
 
 import enum Hearth.PathComponent
 
-/// The listeners of one database that are reopened at the next start. Each database has a file below the state folder,
-/// written whenever the set of open listeners changes.
+/// The listeners of a database that are started again at the next start. There is a file for each database in the state
+/// folder. The file is written whenever listeners are started or stopped.
 struct SavedListeners {
   let path: String
   /// The file's name in messages.
   private let name: String
   private let identity: CacheIdentity
   private let database: DatabaseID
-  /// The content of the file; `nil` if the file must be rewritten.
+  /// The contents of the file; `nil` if the file must be written again.
   private var kept: [ListenerDefinition]? = []
-  /// Whether writing is disabled: the file holds content that cannot be preserved otherwise, or a failure to write was
+  /// Whether nothing is written. This is so if the file has contents that would be lost, or if a failure to write was
   /// already reported.
   private var isRefused = false
 
@@ -32,8 +32,8 @@ struct SavedListeners {
     name = paths.short(path)
   }
 
-  /// - Returns: the listeners that were open last, and notices about invalid entries. A file with such errors is
-  ///   renamed before it is rewritten.
+  /// - Returns: the saved listeners, and notices about invalid entries. A file with invalid entries is renamed before a
+  ///   new file is written.
   mutating func read() -> (definitions: [ListenerDefinition], notices: [String]) {
     guard FileManager.default.fileExists(atPath: path) else { return ([], []) }
     let file: ListenerFile
@@ -48,7 +48,7 @@ struct SavedListeners {
     return (file.definitions, file.problems + ["Some open listeners could not be read: \(setAside())"])
   }
 
-  /// Renames the file's current content, or disables writing.
+  /// Renames the current file. If that fails, disables writing.
   private mutating func setAside() -> String {
     for number in 1...99 {
       let suffix = number == 1 ? ".bad" : ".bad-\(number)"
@@ -64,7 +64,7 @@ struct SavedListeners {
     return "\(name) stays unchanged, so listeners opened now are not restored. Fix it, or move it away."
   }
 
-  /// Writes the open listeners if they changed since the last write.
+  /// Writes the running listeners if they have changed since the last write.
   /// - Returns: a notice, once, if the file cannot be written.
   mutating func keep(_ definitions: [ListenerDefinition]) -> [String] {
     guard !isRefused, definitions != kept else { return [] }
@@ -92,9 +92,9 @@ struct SavedListeners {
   }
 }
 
-/// Listeners that outlive the session: the open ones at its end, and the ones in files.
+/// Saving the running listeners for the next start, and to files.
 extension Session {
-  /// Opens the listeners of the database's last session, and those that the command line names.
+  /// Starts the listeners of the last session with this database, and those that the command line names.
   func restoreListeners(of connection: BackendConnection) {
     if options.restoresListeners, let identity = connection.identity {
       var kept = SavedListeners(of: identity, connection.database, in: options.paths)
@@ -112,7 +112,7 @@ extension Session {
     if options.listensToRoot, state.listeners.isEmpty { rootListening = RootListening() }
   }
 
-  /// Saves the open listeners after a change.
+  /// Saves the running listeners after a change.
   func keepListeners() {
     for notice in keptListeners?.keep(clientSet.first.session.shown.listenerDefinitions) ?? [] {
       notify(.warning, notice)
@@ -158,13 +158,13 @@ extension Session {
   }
 }
 
-/// Listens to each root collection once, when it becomes known.
+/// Starts a listener for each root collection once, when the collection becomes known.
 struct RootListening {
   private var known: Set<String> = []
 
   init() {}
 
-  /// - Returns: the new queries to listen to after an action.
+  /// - Returns: the queries for which listeners must be started after an action.
   mutating func queries(after action: Action) -> [Query] {
     guard case .client(.collections(let parent, let ids), _) = action, parent.isRoot else { return [] }
     return ids.filter { known.insert($0).inserted }.map { Query(path: ResourcePath($0)) }

@@ -10,42 +10,41 @@ import FirestoreModel
 import FirestoreText
 
 extension Session {
-  /// The options of one run of the dashboard.
+  /// The options of a run of the dashboard.
   package struct Options {
     package var storage: StorageOptions.Locations
     package var durability = BackendConfiguration.Durability.normal
-    /// The demo that writes; `nil` for none.
+    /// The settings of the demo that writes; `nil` for none.
     package var demo: DemoSettings?
     package var startsOffline = false
     package var isReadOnly = false
-    /// Whether the listeners of the last session are reopened, and the listeners of this session are saved for the next
-    /// start.
+    /// Whether the listeners of the last session are started again, and the listeners of this session are saved.
     package var restoresListeners = false
-    /// The listeners of the command line.
+    /// The listeners that the command line names.
     package var listeners: [ListenerDefinition] = []
-    /// The command line's options for the screen.
+    /// The appearance options of the command line.
     package var appearance: AppearanceOptions
     /// The settings in the user's files.
     package var preferences: Preferences
     package var theme: ThemeChoice
     package var paths: Paths
-    /// Messages for the user at the start.
+    /// Messages to the user at the start.
     package var notices: [String]
-    /// The files that store the session.
+    /// The files to which the session is recorded.
     package var recordingFiles = RecordingFiles()
     package var subject = Subject.client
-    /// Whether the wall is shown at first. The listeners of earlier sessions are then opened, and their file is not
-    /// changed.
+    /// Whether the dashboard starts with the wall. In this case the saved listeners are started, but the file with them
+    /// is not changed.
     package var isWall = false
-    /// The keys to press automatically, with captions; `nil` for none.
+    /// The script with keys to press automatically and captions; `nil` for none.
     package var script: DemoScript?
-    /// Whether to listen to the root collections if no listener is open at the start.
+    /// Whether to start listeners for the root collections if there are no other listeners at the start.
     package var listensToRoot = false
-    /// Palette commands that run at the start.
+    /// Palette commands to run at the start.
     package var commands: [String] = []
-    /// Whether the connection to the terminal counts as slow, regardless of its round trip.
+    /// Whether the terminal connection counts as slow, whatever its round trip.
     package var isSlow = false
-    /// The initial faults.
+    /// The faults that are set at the start.
     package var faults: [FaultChange] = []
     /// The number of clients on the screen at the start.
     package var clientCount = 1
@@ -67,7 +66,7 @@ extension Session {
     package var replay: ReplayRequest? { if case .recording(let replay) = subject { replay } else { nil } }
   }
 
-  /// The client, recording or scenario that the dashboard shows.
+  /// The content that the dashboard shows.
   package enum Subject {
     /// A client of the dashboard.
     case client
@@ -80,7 +79,7 @@ extension Session {
   }
 }
 
-/// The initial faults of a command.
+/// The faults that are set when a command starts.
 package struct FaultOptions: ParsableArguments {
   @Option(
     name: .customLong("fault"),
@@ -102,7 +101,7 @@ package struct FaultOptions: ParsableArguments {
 }
 
 extension FaultInjector {
-  /// A network with initial faults, which were validated.
+  /// Creates a fault injector with the given faults, which must be valid.
   package convenience init(seed: UInt64 = 0, _ changes: [FaultChange]) {
     self.init(seed: seed)
     // The parser rejects faults that do not apply to a client.
@@ -111,7 +110,7 @@ extension FaultInjector {
 }
 
 extension StorageOptions.Locations {
-  /// The options that give another command the same data, in shell syntax; `nil` for data in this process's
+  /// The options that let another command use the same data, in shell syntax. `nil` if the data is in this process's
   /// memory.
   var reachingOptions: String? {
     var options: [String] = []

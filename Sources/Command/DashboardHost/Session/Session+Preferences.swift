@@ -11,7 +11,7 @@ import Terminal
 import TerminalCanvas
 import TerminalTheme
 
-/// The user's themes, keys and other settings: applied, and reloaded when their files change.
+/// Applies the user's themes, keys and other settings. Reloads them when their files change.
 extension Session {
   func setTheme(_ slug: String) {
     do {
@@ -22,7 +22,7 @@ extension Session {
     }
   }
 
-  /// Saves a choice of the picker for the next start, and reports a setting that overrides it.
+  /// Saves the theme chosen in the picker for the next start. Reports a setting that overrides this choice.
   func rememberTheme(_ slug: String) {
     // A theme that cannot be shown was already reported.
     guard (try? preferences.catalog.theme(named: slug)) != nil else { return }
@@ -44,7 +44,8 @@ extension Session {
     notify(.info, "Theme \(slug) until you quit: \(preferences.fileName)\(line) says \(configured).")
   }
 
-  /// Saves the palette's commands. If the file cannot be written, the commands remain available until the session ends.
+  /// Saves the history of palette commands. If the file cannot be written, the history is available only until the
+  /// session ends.
   func rememberCommands(_ commands: [String]) {
     preferences.remembered.commands = commands
     do { try preferences.remembered.write(options.paths.memoryFile) } catch {
@@ -54,11 +55,11 @@ extension Session {
 
   // MARK: The terminal's background
 
-  /// The time limit for a reply to change the screen.
+  /// The time after which the terminal's reply no longer changes the screen.
   private static let backgroundPatience = Duration.seconds(2)
 
-  /// Queries whether the terminal is dark or light, if no theme was chosen. The first frame does not wait for the
-  /// reply.
+  /// Asks the terminal whether its background is dark or light, unless the user has chosen a theme. The first frame
+  /// does not wait for the reply.
   func askForBackground() {
     guard themeSource == .terminal, screen.depth >= .c256 else { return }
     backgroundDeadline = .now + Self.backgroundPatience
@@ -83,8 +84,8 @@ extension Session {
     fileWatch = FileWatch(folders: folders + options.paths.themeFolders) { [weak self] in self?.readAgain() }
   }
 
-  /// Applies changes of the user's files. Errors are reported, and the previous values remain.
-  /// - Parameter isAsked: whether the user requested the reload. If nothing has changed, a message then says so and
+  /// Applies changes in the user's files. Errors are reported, and the previous values remain in effect.
+  /// - Parameter isAsked: whether the user requested the reload. If so and nothing has changed, a message says so and
   ///   lists the remaining errors.
   func readAgain(isAsked: Bool = false) {
     let old = preferences
@@ -136,8 +137,8 @@ extension Session {
     }
   }
 
-  /// The theme to show now; `nil` if it is invalid. A new theme is chosen only if the configuration names another
-  /// theme. Otherwise the current theme is reloaded from its file.
+  /// The theme to show after a reload; `nil` if it is invalid. If the configuration names another theme, this is the
+  /// new theme. Otherwise the current theme is read again from its file.
   private func themeAgain(_ old: Preferences, _ problems: inout [String]) -> Theme? {
     let catalog = preferences.catalog
     if options.appearance.theme == nil, preferences.file.theme != old.file.theme {
@@ -153,10 +154,10 @@ extension Session {
     return try? catalog.theme(named: state.screen.theme).theme
   }
 
-  /// Draws with the terminal's characters, regardless of the configuration.
+  /// Draws with characters that the terminal supports, whatever the configuration.
   func adoptGlyphs() { configure { $0.glyphs = screen.ownGlyphs } }
 
-  /// Applies one client's choice to the other clients of its screen.
+  /// Applies a setting that one client changed to the other clients on the screen.
   func share(_ change: (inout DashboardPreferences) -> Void) {
     if clientSet.isShared || scenario != nil { configure(change) }
   }
@@ -170,7 +171,7 @@ extension Session {
   }
 }
 
-/// The settings that only the dashboard has.
+/// The settings that only the dashboard uses.
 extension Preferences {
   /// The keys of all commands: the default keys, overridden by the user's file.
   package var keymap: Keymap { Keymap.standard.remapped(file.keys).keymap }
@@ -178,7 +179,8 @@ extension Preferences {
   /// Whether a binding of the user's file was rejected.
   var hasKeyProblems: Bool { !Keymap.standard.remapped(file.keys).problems.isEmpty }
 
-  /// The themes of the picker, including unreadable ones; choosing one of those reports the reason.
+  /// The themes in the picker. They include unreadable themes. If the user chooses such a theme, the reason is
+  /// reported.
   package var themes: [DashboardConfiguration.Theme] {
     catalog.slugs.map {
       DashboardConfiguration.Theme(
@@ -186,18 +188,18 @@ extension Preferences {
     }
   }
 
-  /// The skipped entries of the files, each as `file:line: reason`.
+  /// The entries of the files that were skipped, in the form `file:line: reason`.
   package var problems: [String] {
     let keys = Keymap.standard.remapped(file.keys).problems
     return file.problems + keys.map { "\(fileName)\($0.line.map { ":\($0)" } ?? ""): \($0.reason)" } + themeProblems
   }
 }
 
-/// Reports when a file in one of the folders changes, with inotify(7): waiting costs nothing. It also detects the
-/// creation of a missing folder and the replacement of a folder.
+/// Reports when a file in one of some folders changes. It uses inotify(7), so waiting needs no CPU time. It also
+/// detects that a missing folder is created or a folder is replaced.
 @MainActor
 package final class FileWatch {
-  /// The interval that merges changes: editors cause a burst of events.
+  /// Changes within this interval are reported as one, because editors cause several changes at once.
   private static let pause = DispatchTimeInterval.milliseconds(60)
 
   private static let contents = UInt32(
@@ -209,8 +211,8 @@ package final class FileWatch {
   private var isPending = false
   private let changed: @MainActor () -> Void
 
-  /// - Parameter changed: called after a change, at most once per burst.
-  /// - Returns: `nil` if the system's limit on watches is reached.
+  /// - Parameter changed: called after a change. Several changes in quick succession cause one call.
+  /// - Returns: `nil` if the system allows no more watches.
   package init?(folders: [String], changed: @escaping @MainActor () -> Void) {
     // O_NONBLOCK and O_CLOEXEC are IN_NONBLOCK and IN_CLOEXEC, which Swift does not import as numbers.
     descriptor = inotify_init1(CInt(O_NONBLOCK | O_CLOEXEC))
@@ -227,10 +229,11 @@ package final class FileWatch {
     source.activate()
   }
 
-  /// Ends the watch. No reports follow.
+  /// Stops watching. Nothing is reported after this call.
   package func stop() { source.cancel() }
 
-  /// Watches each folder, or its nearest existing parent. A watched folder remains watched.
+  /// Watches each folder. If a folder does not exist, watches its nearest existing parent. A folder that is already
+  /// watched remains watched.
   private func addWatches() {
     for folder in folders {
       var path = folder

@@ -20,7 +20,8 @@ package import Terminal
 import TerminalCanvas
 package import TerminalTheme
 
-/// One run of the dashboard, from opening to exit: the terminal, the dashboard's state, the client and its backend.
+/// A run of the dashboard from its start to its exit. It has the terminal, the dashboard's state, the client and its
+/// backend.
 @MainActor
 package final class Session {
   package let options: Options
@@ -29,7 +30,7 @@ package final class Session {
   private var frameCount = 0
   private(set) var reader: InputReader?
   private var ticker = Ticker()
-  /// Actions since the last frame on a slow connection. There are at most as many as arrive within
+  /// The actions since the last frame on a slow connection. Their number is bounded by what arrives within
   /// `FrameGate.patience`.
   private lazy var news = HeldUpdates<(action: Action, client: ClientNumber?)> { [weak self] news in
     guard let self else { return }
@@ -39,38 +40,39 @@ package final class Session {
   package internal(set) var clientSet: ClientSet
   /// The dashboard of the focused client.
   package var dashboard: DashboardSession { clientSet.focused.session }
-  /// The displayed state, of the focused client.
+  /// The state that the focused client shows.
   package var state: DashboardState { dashboard.shown }
   /// The clients in addition to the first one.
   var screenClients: [ClientNumber: ScreenClient] = [:]
   /// The clients that were removed from the screen and have not ended yet.
   var leaving: [Task<Void, Never>] = []
-  /// The displayed scenario, which replaces the user's clients; `nil` without one.
+  /// The scenario that is shown instead of the user's clients; `nil` without one.
   var scenario: ScenarioShow?
-  /// The failure of the command line's scenario; `nil` if it passed.
+  /// The failure of the scenario that the command line named; `nil` if the scenario passed.
   package internal(set) var scenarioFailure: CommandFailure?
   /// Whether the clients of the command line are being opened.
   var isBeginning = false
-  /// The listeners to reopen at the next start; `nil` before they are read, and if the session saves none.
+  /// The listeners to start again at the next start. `nil` before they are loaded, and if the session does not save
+  /// listeners.
   var keptListeners: SavedListeners?
-  /// Listens to root collections when they become known; `nil` if the session does not listen to them.
+  /// Starts a listener for each root collection when it becomes known; `nil` if the session starts no such listeners.
   var rootListening: RootListening?
   var recorder: FileRecorder<RecordedItem>?
   /// The client whose session is recorded.
   var recorded = ClientNumber(1)
-  /// The messages between the client and its datastore for the recording; `nil` if not recorded.
+  /// Observes the messages between the client and its datastore for the recording; `nil` if messages are not recorded.
   let tap: MessageTap?
   var cast: Cast?
   package var preferences: Preferences
   var themeSource: ThemeChoice.Source
-  /// The brightness of the terminal's background, if known.
+  /// The terminal's background, dark or light, if known.
   package var background: Theme.Variant?
   /// The deadline for the terminal's reply about its background.
   var backgroundDeadline: ContinuousClock.Instant?
   var fileWatch: FileWatch?
-  /// The displayed clients; none before they are open, and none in a replay.
+  /// The clients that are shown. Empty before they are opened, and in a replay.
   var clients: [ClientNumber: any SessionClient] = [:]
-  /// The session's own first client.
+  /// The first client if it belongs to this session.
   private(set) var own: ClientSource?
   private var journal = SessionJournal()
   private var suspending: Task<Void, Never>?
@@ -79,7 +81,7 @@ package final class Session {
   private let ending = ScreenExit()
 
   /// Takes control of the terminal and shows the first frame.
-  /// - Throws: a one-line failure for a terminal that cannot show a dashboard.
+  /// - Throws: a failure for a terminal that cannot show a dashboard.
   package init(_ options: Options) throws {
     self.options = options
     tap = Self.tap(for: options)
@@ -129,7 +131,8 @@ package final class Session {
     askForBackground()
   }
 
-  /// Runs until the user quits or the terminal disconnects. Returns the process's exit status.
+  /// Runs until the user quits or the terminal disconnects.
+  /// - Returns: the exit status of the process.
   package func run() async -> Int32 {
     do throws(StoreError) { own = try openFirst() } catch {
       reader?.stop()
@@ -166,7 +169,7 @@ package final class Session {
     }
   }
 
-  /// Releases the terminal first, so that the user can use it while files and client are closed.
+  /// Restores the terminal first, so that the user can already use it while files and clients are closed.
   private func leaveScreen(_ code: Int32) async -> ExitDeadline {
     reader?.stop()
     fileWatch?.stop()
@@ -178,9 +181,9 @@ package final class Session {
 
   // MARK: The loop
 
-  /// Runs one iteration of the loop: applies the action, performs its effects, and draws a frame when the pace allows.
-  /// On a slow connection, events wait for a frame that can show them, so that the response to a key is sent first.
-  /// - Parameter client: the client concerned; `nil` for actions of the terminal or the program.
+  /// Applies an action, performs its effects, and draws a frame when the gate allows the next frame. On a slow
+  /// connection, client events are delayed until a frame can show them, so that the response to a key is sent first.
+  /// - Parameter client: the client that the action is for; `nil` for actions of the terminal or the program.
   package func apply(_ action: Action, from client: ClientNumber? = nil) {
     if client == nil, passes(action) { return }
     switch action {
@@ -215,7 +218,7 @@ package final class Session {
     frames.request(for: cause) { [weak self] in self?.show() }
   }
 
-  /// The frames of the wall per second: it is viewed from afar, for hours.
+  /// The number of frames per second for the wall. It is low, because the wall is viewed from a distance for hours.
   private static let wallFrames = 2
 
   private func show() {
@@ -227,7 +230,7 @@ package final class Session {
     ticker.schedule(at: nextTick) { [weak self] in self?.tick() }
   }
 
-  /// Applies the events that waited for this frame. The feed counts the rows that it cannot show.
+  /// Applies the events that were delayed until this frame. The feed counts the rows that this frame cannot show.
   private func releaseNews() {
     let passed = clientSet.members.map { ($0.number, $0.session.live.feed.passed) }
     news.release()
@@ -304,7 +307,7 @@ package final class Session {
 
   // MARK: Effects
 
-  /// Performs effects of the first client.
+  /// Performs the effects of the first client.
   package func perform(_ effects: [Effect]) {
     for effect in effects { perform(effect, of: clientSet.first.number) }
   }

@@ -7,11 +7,11 @@ import FirestoreLocal
 import FirestoreModel
 import FirestoreSQLite
 
-/// A client that a session shows. It performs requests, and reports events to a given closure.
+/// A client that a session shows. It performs requests, and reports events with a closure.
 @MainActor
 protocol SessionClient: AnyObject {
   func perform(_ request: ClientRequest)
-  /// Ends all requests. No events follow.
+  /// Ends all requests. No events are reported after this call.
   func close()
   /// The cached document; `nil` if it is not cached or cannot be read, or if this process cannot edit documents.
   func cachedDocument(_ key: DocumentKey) async -> Document?
@@ -24,9 +24,9 @@ extension AttachedBridge: SessionClient {
 }
 
 extension Session {
-  /// Opens the client that the session shows first: its own, or another program's. A session that shows a recording or
-  /// a scenario has no such client.
-  /// - Returns: the session's own client.
+  /// Opens the client that is shown first, which is the session's own or another program's. If the session shows a
+  /// recording or a scenario, there is no such client.
+  /// - Returns: the session's own client, if any.
   func openFirst() throws(StoreError) -> ClientSource? {
     let first = clientSet.first.number
     let report: @MainActor (Action) -> Void = { [weak self] in self?.apply($0, from: first) }
@@ -42,8 +42,8 @@ extension Session {
     }
   }
 
-  /// Starts reporting events, with tasks that last as long as the session.
-  /// - Returns: the first messages for the user.
+  /// Starts to report the client's events, in tasks that run as long as the session.
+  /// - Returns: the first messages to the user.
   func beginFirst(in group: inout TaskGroup<Void>) -> [String] {
     if let bridge = clients[clientSet.first.number] as? AttachedBridge {
       bridge.begin()

@@ -5,13 +5,13 @@ import DashboardModel
 import FirestoreClientState
 import Logging
 
-/// The log entries of a session: its start and end, its messages for the user, and its connection state. They contain
-/// no document contents.
+/// Writes log entries about a session: its start and end, messages to the user, and the state of the connection. They
+/// contain no contents of documents.
 struct SessionJournal {
   private let log = Logger(label: "hearth.dashboard")
   private var last: ClientStatus?
 
-  /// - Parameter status: the client's initial status.
+  /// - Parameter status: the status of the client at the start.
   mutating func begin(_ configuration: DashboardConfiguration, _ status: ClientStatus) {
     last = status
     log.info(

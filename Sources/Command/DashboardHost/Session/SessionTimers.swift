@@ -6,7 +6,7 @@ import FirestoreModel
 import Glibc
 import Terminal
 
-/// Draws on request when the terminal is ready for another frame. All changes until then share that frame.
+/// Draws a frame when it was requested and the terminal is ready. All changes before the frame are shown together.
 @MainActor
 final class FramePacer {
   private struct Request {
@@ -20,13 +20,13 @@ final class FramePacer {
 
   init(_ screen: Screen) { self.screen = screen }
 
-  /// Calls `draw` once, soon. Requests until then are merged, with the most urgent cause.
+  /// Calls `draw` once as soon as possible. Requests before that are merged. The most urgent cause counts.
   func request(for cause: FrameGate.Cause, _ draw: @escaping @MainActor () -> Void) {
     if let request, request.cause >= cause { return }
     schedule(cause, draw)
   }
 
-  /// Checks the gate again, which may have opened.
+  /// Checks the gate again, because a frame may now be allowed.
   func reconsider() {
     if let request { schedule(request.cause, request.draw) }
   }
@@ -53,13 +53,13 @@ final class FramePacer {
   }
 }
 
-/// Wakes the dashboard at the time that its state names, if the screen shows ages.
+/// Wakes the dashboard at the next time when its screen changes although no event occurs.
 @MainActor
 struct Ticker {
   private var timer: (any DispatchSourceTimer)?
   private var due: Timestamp?
 
-  /// Replaces the previous timer; `nil` cancels it and uses no CPU.
+  /// Replaces the timer. `nil` cancels it, so that it needs no CPU time.
   mutating func schedule(at moment: Timestamp?, _ fire: @escaping @MainActor () -> Void) {
     guard moment != due else { return }
     timer?.cancel()
@@ -76,14 +76,15 @@ struct Ticker {
   }
 }
 
-/// Ends the process if its client does not end in time. After quitting, the user gets the shell back even if a server,
-/// a disk or a connection hangs. Nothing is lost, because accepted writes are on the disk before they are shown (S10).
+/// Ends the process if its client does not end in time. So the user gets the shell back after quitting, even if a
+/// server, a disk or a connection hangs. Nothing is lost, because accepted writes are on disk before they are shown
+/// (S10).
 struct ExitDeadline {
   private static let patience = DispatchTimeInterval.seconds(5)
 
   private let timer: any DispatchSourceTimer
 
-  /// Starts the timer on another queue than the main queue, which may hang.
+  /// Starts the timer on a separate queue, because the main queue may hang.
   init(status: Int32) {
     timer = DispatchSource.makeTimerSource(queue: .global())
     timer.schedule(deadline: .now() + Self.patience)
@@ -97,20 +98,20 @@ struct ExitDeadline {
   func cancel() { timer.cancel() }
 }
 
-/// Events that can wait for the frame that shows them. They are applied in arrival order, so that a delayed status
-/// never overwrites a newer one.
+/// Events that are delayed until a frame shows them. They are applied in the order of arrival, so that a delayed status
+/// never replaces a newer status.
 @MainActor
 final class HeldUpdates<Update> {
   private var waiting: [Update] = []
   private var isHappening = false
   private let happen: (Update) -> Void
 
-  /// - Parameter happen: applies an event; other events that it causes are queued.
+  /// - Parameter happen: applies an event. If this causes other events, they are queued.
   init(happen: @escaping (Update) -> Void) { self.happen = happen }
 
   var isEmpty: Bool { waiting.isEmpty }
 
-  /// Queues an event, and applies the whole queue unless it is held.
+  /// Queues an event. Applies all queued events unless `isHeld`.
   func take(_ news: Update, isHeld: Bool) {
     waiting.append(news)
     if !isHeld { release() }

@@ -11,10 +11,10 @@ import Foundation
 import Glibc
 import Terminal
 
-/// The user's text editor: `$VISUAL`, else `$EDITOR`, else `vi`.
+/// The user's text editor: `$VISUAL`, otherwise `$EDITOR`, otherwise `vi`.
 package struct UserEditor: Hashable, Sendable {
   private let text: String
-  /// The variable that names the editor; `nil` if none does.
+  /// The variable that names the editor; `nil` for the default editor.
   private let variable: String?
 
   package init(environment: [String: String]) {
@@ -22,12 +22,12 @@ package struct UserEditor: Hashable, Sendable {
     text = variable.flatMap { environment[$0] } ?? "vi"
   }
 
-  /// Editors that draw on the terminal. Without a terminal they wait forever.
+  /// Editors that need a terminal. Without a terminal they would wait forever.
   private static let screenEditors: Set<String> = [
     "vi", "vim", "nvim", "view", "nano", "pico", "micro", "hx", "helix", "kak", "joe", "ne", "mcedit",
   ]
 
-  /// The reason why the editor cannot run, with the remedy; `nil` if the editor can run.
+  /// The reason why the editor cannot run, and what to do; `nil` if the editor can run.
   /// - Parameter isTerminal: whether input and output are a terminal.
   package func refusal(isTerminal: Bool) -> String? {
     let program = text.split(separator: " ").first?.split(separator: "/").last.map(String.init) ?? text
@@ -41,7 +41,7 @@ package struct UserEditor: Hashable, Sendable {
   /// The command that runs the editor on a file, through the shell because the variables can contain options.
   package func command(for file: String) -> [String] { ["/bin/sh", "-c", "\(text) \"$1\"", "hearth", file] }
 
-  /// The failure for an exit status, with the remedy; `nil` for success.
+  /// The failure for an exit status, with what to do; `nil` for success.
   package func failure(_ status: Int32) -> String? {
     switch status {
     case 0: return nil
@@ -57,15 +57,15 @@ package struct UserEditor: Hashable, Sendable {
   }
 }
 
-/// A private file with the text in the user's editor, which exists while the text is edited. The file is in a separate
-/// folder named after this process, so that the next session finds the files of a killed session.
+/// A file with the text for the user's editor. Only the user may read it. It exists while the text is edited. It is in
+/// a folder that is named after this process, so that a later session finds the file if this process is killed.
 package struct EditorFile {
   private let folder: String
-  /// The file passed to the editor.
+  /// The path of the file for the editor.
   package let path: String
 
-  /// - Parameter state: the state folder, whose `edits` folder holds the texts. If that is not writable, the texts are
-  ///   in the system's temporary folder.
+  /// - Parameter state: the state folder. The texts are in its folder `edits`, or in the system's temporary folder if
+  ///   `edits` is not writable.
   /// - Throws: if the file cannot be created.
   package init(for request: EditRequest, below state: String) throws {
     folder = try Self.privateFolder(below: state)
@@ -91,7 +91,7 @@ package struct EditorFile {
     try? FileManager.default.removeItem(atPath: folder)
   }
 
-  /// The folders of texts that ended sessions left.
+  /// The folders with texts that remain from sessions that have ended.
   package static func abandoned(below state: String) -> [String] {
     let edits = edits(below: state)
     // The folder does not exist before the first edit.
@@ -124,9 +124,9 @@ package struct EditorFile {
   private static func edits(below state: String) -> String { "\(state)/edits" }
 }
 
-/// Texts in the user's editor, and the handling of their results.
+/// Editing texts in the user's editor, and handling the results.
 extension Session {
-  /// Hands the terminal to the user's editor; the client continues meanwhile.
+  /// Lets the user's editor use the terminal. The client continues to run.
   package func edit(_ request: EditRequest, of client: ClientNumber) {
     guard let reader, editing == nil else { return }
     let data = own?.bridge.data
@@ -180,7 +180,7 @@ extension Session {
     }
   }
 
-  /// Compares an edit with the cached document; an unknown document does not prevent the edit.
+  /// Compares an edit with the cached document. If the document is not cached, the edit is allowed.
   private func status(
     of request: EditRequest, _ edited: String, _ mutations: [Mutation], _ client: ClientNumber
   ) async throws(JSONError) -> EditStatus {

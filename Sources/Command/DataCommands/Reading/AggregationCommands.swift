@@ -11,7 +11,7 @@ import FirestoreText
 import Foundation
 import Glibc
 
-/// `hearth count`: the document count of a query.
+/// `hearth count`: counts the documents in a query's result.
 package struct CountCommand: AsyncParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "count", abstract: "Count documents on the server.",
@@ -92,7 +92,7 @@ package struct AverageCommand: AsyncParsableCommand {
   }
 }
 
-/// The options that the three commands share.
+/// The options of `hearth count`, `hearth sum` and `hearth avg`.
 struct AggregationOptions: ParsableArguments {
   @Option(help: "Where to read.")
   var source = ReadSource.server
@@ -155,7 +155,7 @@ struct AggregationOptions: ParsableArguments {
     }
   }
 
-  /// The reason why no number can be aggregated.
+  /// The reason why the result has no number.
   private func reason(_ query: Query, _ field: FieldPath, isAll: Bool) async throws -> String {
     let place = query.collectionGroup.map { "all collections \($0)" } ?? query.path.text
     if isAll, source == .server, moment.at == nil {
@@ -206,11 +206,11 @@ package struct DistinctCommand: AsyncParsableCommand {
   }
 }
 
-/// One run of `hearth distinct`, or of `hearth count --by`.
+/// A run of `hearth distinct` or of `hearth count --by`.
 struct GroupListing: Sendable {
   let queried: QueriedPath
   let options: AggregationOptions
-  /// Whether each row has a document count.
+  /// Whether each row contains a document count.
   let isCounted: Bool
 
   /// - Parameters:

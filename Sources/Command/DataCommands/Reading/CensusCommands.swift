@@ -7,7 +7,7 @@ import FirestoreModel
 import FirestoreQuery
 import Foundation
 
-/// `hearth schema`: the fields of documents.
+/// `hearth schema`: the fields of documents and their types.
 package struct SchemaCommand: AsyncParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "schema", abstract: "List the fields of a collection's documents, and their types.",
@@ -57,7 +57,7 @@ package struct SchemaCommand: AsyncParsableCommand {
   }
 }
 
-/// `hearth stats`: collections by size.
+/// `hearth stats`: the collections, largest first.
 package struct StatsCommand: AsyncParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "stats", abstract: "Print the document count and the size of each collection.",
@@ -103,7 +103,7 @@ package struct StatsCommand: AsyncParsableCommand {
   }
 }
 
-/// The options that both commands share.
+/// The options of `hearth schema` and `hearth stats`.
 struct CensusOptions: ParsableArguments {
   @OptionGroup var formatting: RowFormatOptions
   @OptionGroup var moment: MomentOption
@@ -112,8 +112,8 @@ struct CensusOptions: ParsableArguments {
   @OptionGroup var storage: StorageOptions
 
   /// - Parameters:
-  ///   - names: the names of the cells.
-  ///   - table: for people, with amounts in readable units.
+  ///   - names: the names of the cells in each row.
+  ///   - table: the table for people, with sizes in readable units.
   func print(_ rows: [ListedRow], _ names: [String], orTable table: TextTable, _ format: RowFormat) throws {
     if case .table = format {
       if rows.isEmpty { return }

@@ -8,7 +8,7 @@ import FirestoreText
 import Foundation
 import Glibc
 
-/// `hearth diff`: the differences of two databases, collections or files.
+/// `hearth diff`: the differences between two databases, collections or files.
 package struct DiffCommand: AsyncParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "diff", abstract: "Compare two databases, collections, documents, files or times, field by field.",
@@ -148,7 +148,7 @@ package struct DiffCommand: AsyncParsableCommand {
     }
   }
 
-  /// The failure with exit status 1: the sides differ.
+  /// Replaces exit status 1 of a failure, because this status means that the two sides differ.
   private static func distinct(_ failure: CommandFailure) -> CommandFailure {
     var failure = failure
     if failure.status == .failure { failure.status = .software }

@@ -8,7 +8,7 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
 
-/// `hearth explain`: how the server answers a query.
+/// `hearth explain`: shows how the server executes a query.
 package struct ExplainCommand: AsyncParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "explain", abstract: "Explain which indexes the server uses for a query, and its cost.",

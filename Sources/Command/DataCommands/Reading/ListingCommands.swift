@@ -8,7 +8,7 @@ import FirestoreProtocol
 import Foundation
 import Glibc
 
-/// `hearth ls`: the entries directly below a path.
+/// `hearth ls`: lists the collections or documents directly below a path.
 package struct ListCommand: AsyncParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "ls", abstract: "List collections, the documents of one, or the subcollections of a document.",
@@ -69,7 +69,7 @@ package struct ListCommand: AsyncParsableCommand {
   }
 }
 
-/// `hearth tree`: everything below a path, as a tree.
+/// `hearth tree`: prints everything below a path as a tree.
 package struct TreeCommand: AsyncParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "tree", abstract: "Show collections, documents and subcollections as a tree.",
@@ -122,7 +122,7 @@ package struct TreeCommand: AsyncParsableCommand {
   }
 }
 
-/// `hearth databases`: the databases of every project that have documents.
+/// `hearth databases`: lists the databases of all projects that contain documents.
 package struct DatabasesCommand: AsyncParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "databases", abstract: "List the databases of all projects that have documents.",

@@ -12,7 +12,7 @@ import Glibc
 import struct Hearth.FirestoreError
 import struct Hearth.IndexConfiguration
 
-/// `hearth backup`: a database with its rules and indexes in one folder.
+/// `hearth backup`: writes the documents, rules and indexes of a database to a folder.
 package struct BackupCommand: AsyncParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "backup", abstract: "Write a whole database to a folder, with its rules and indexes.",
@@ -79,8 +79,8 @@ package struct BackupCommand: AsyncParsableCommand {
       ShownText("\(list.dropLast().joined(separator: ", ")) and \(list.last ?? "") in \(folder)."))
   }
 
-  /// Adds the server's rules and indexes if the options name no files for them. A server that does not provide them
-  /// causes a note, not a failure.
+  /// Adds the server's rules and indexes, unless the options name files for them. If the server does not provide them,
+  /// prints a note instead of failing.
   private func addDeployed(
     to companions: inout BackupFolder.Companions, _ locations: StorageOptions.Locations
   ) async throws {
@@ -96,7 +96,7 @@ package struct BackupCommand: AsyncParsableCommand {
     }
   }
 
-  /// - Throws: the failure of an unreachable server, and of rules that a backup cannot hold.
+  /// - Throws: if the server cannot be reached, or if a backup cannot contain the rules.
   private func told(_ what: String, _ read: () async throws -> String?) async throws -> String? {
     do { return try await read() } catch {
       guard let failure = error as? CommandFailure, failure.status != .unavailable, failure.status != .badData else {
@@ -130,7 +130,7 @@ package struct BackupCommand: AsyncParsableCommand {
   }
 }
 
-/// The security rules that a server enforces, through its control interface.
+/// The security rules that a server enforces. They are read and changed with the emulator's control interface.
 struct ServedRuleset {
   private let control: EmulatorControl
   private let path: String
@@ -141,7 +141,7 @@ struct ServedRuleset {
   }
 
   /// - Returns: `nil` if the server has no rules or does not provide them.
-  /// - Throws: `badData` for rules of several files, which one file cannot hold.
+  /// - Throws: `badData` if the rules consist of several files, because a backup has one file for rules.
   func text() async throws -> String? {
     let answer: [UInt8]
     do throws(RPCStatus) { answer = try await control.get(path) } catch {
@@ -164,7 +164,7 @@ struct ServedRuleset {
     return texts[0].content
   }
 
-  /// - Throws: the server's reason for rejecting them.
+  /// - Throws: the reason why the server rejects the rules.
   func replace(by text: String) async throws {
     let file = JSONSyntax(
       .object([
@@ -177,7 +177,7 @@ struct ServedRuleset {
   }
 }
 
-/// `hearth restore`: the reverse of `hearth backup`.
+/// `hearth restore`: restores a backup.
 package struct RestoreCommand: AsyncParsableCommand, WritingCommand {
   package static let configuration = CommandConfiguration(
     commandName: "restore", abstract: "Restore a backup from 'hearth backup'.",
@@ -233,7 +233,7 @@ package struct RestoreCommand: AsyncParsableCommand, WritingCommand {
     }
   }
 
-  /// Asks before documents can be replaced. Does not ask if the database is empty.
+  /// Asks for consent before documents are replaced. Does not ask if the database is empty.
   private func obtainConsent(
     _ description: BackupDescription, _ locations: StorageOptions.Locations
   ) async throws {
@@ -307,9 +307,9 @@ package struct RestoreCommand: AsyncParsableCommand, WritingCommand {
   }
 }
 
-/// The server that reports the deployed rules and indexes.
+/// The server that provides the deployed rules and indexes.
 enum DeployedPlace {
-  /// - Throws: `usage` for local data, which has no deployed rules or indexes.
+  /// - Throws: `usage` for local data, because it has no deployed rules or indexes.
   static func server(of locations: StorageOptions.Locations) throws(CommandFailure) -> AdministrationCall {
     guard case .remote(let remote) = locations.backend else {
       throw CommandFailure(
@@ -320,8 +320,8 @@ enum DeployedPlace {
     return AdministrationCall(remote.endpoint, remote.credentials, isTrusting: remote.allowsInsecureCredentials)
   }
 
-  /// The rules in force; `nil` without rules.
-  /// - Throws: `badData` for rules in several files, which cannot be one text.
+  /// The rules that are in effect; `nil` if there are none.
+  /// - Throws: `badData` if the rules consist of several files, because they cannot be returned as one text.
   static func rules(of locations: StorageOptions.Locations, at server: AdministrationCall) async throws -> String? {
     if !locations.isCloud, let control = EmulatorControl(of: locations.backend) {
       return try await ServedRuleset(control, locations.database.project).text()

@@ -89,7 +89,7 @@ package struct MoveCommand: AsyncParsableCommand, WritingCommand {
   }
 }
 
-/// The arguments that both commands share.
+/// The arguments of `hearth copy` and `hearth move`.
 struct CopyPaths: ParsableArguments {
   @Argument(
     help: ArgumentHelp(
@@ -107,21 +107,21 @@ struct CopyPaths: ParsableArguments {
   @Flag(help: "Only print how many documents would be written.")
   var dryRun = false
 
-  /// Whether the source, or the destination, names another database than the options.
+  /// Whether the source is in another database than the one that the options name.
   var readsElsewhere: Bool { PlaceText(source).database != nil }
   var writesElsewhere: Bool { destination.map { PlaceText($0).database != nil } ?? false }
 }
 
-/// One run of `hearth copy` or `hearth move`.
+/// A run of `hearth copy` or `hearth move`.
 struct CopyRun {
   let paths: CopyPaths
   let writing: WritingOptions
   let destination: DestinationOptions
-  /// The verb in the infinitive and as the participle.
+  /// The verb for messages, as infinitive and as participle.
   let verb: (infinitive: String, participle: String)
   let isRecursive: Bool
   let isMove: Bool
-  /// The options for the read time of the source; `nil` reads each document when it is copied.
+  /// The options for the read time of the source. With `nil`, each document is read when it is copied.
   let wholeness: WholenessOptions?
 
   func run() async throws {
@@ -151,7 +151,7 @@ struct CopyRun {
     try report(outcome.done, outcome.elapsed, copy, route)
   }
 
-  /// The two ends of a copy.
+  /// The source and the destination of a copy.
   private struct Route {
     var source: StorageOptions.Locations
     var path: ResourcePath
@@ -226,7 +226,7 @@ struct CopyRun {
 
   // MARK: Reports
 
-  /// The destination in words for people.
+  /// The name of the destination for messages.
   private func place(_ copy: DocumentCopy, _ route: Route) -> String {
     let path = copy.destination.path
     guard route.isElsewhere else { return path.isRoot ? "the whole database" : path.text }
@@ -256,7 +256,7 @@ struct CopyRun {
 }
 
 extension HeadlessOptions {
-  /// Reports the collections that a command skipped because of `--no-recursive`.
+  /// Reports how many collections a command has skipped because of `--no-recursive`.
   func noteSkipped(_ count: Int) {
     if count == 0 { return }
     let subcollections = "\(count) subcollection\(count == 1 ? " was" : "s were")"

@@ -8,7 +8,7 @@ import FirestoreProtocol
 import Foundation
 import Glibc
 
-/// `hearth export`: documents into a file for `hearth import`.
+/// `hearth export`: writes documents to a file that `hearth import` can read.
 package struct ExportCommand: AsyncParsableCommand {
   package static let configuration = CommandConfiguration(
     commandName: "export", abstract: "Write documents to a file that 'hearth import' reads.",
@@ -60,7 +60,7 @@ package struct ExportCommand: AsyncParsableCommand {
 
   package init() {}
 
-  /// File name extensions of other formats. Without a check, such a file would get JSON lines.
+  /// File name extensions of other formats. They are rejected, because the file would contain JSON lines instead.
   private static let foreignNames = [
     ".xlsx", ".xls", ".ods", ".parquet", ".avro", ".xml", ".yaml", ".yml", ".sql", ".db", ".sqlite", ".bson",
   ]
@@ -106,7 +106,8 @@ package struct ExportCommand: AsyncParsableCommand {
     report(written, elapsed)
   }
 
-  /// The exported database and path; no path means the whole database. The time of the place replaces `--at`.
+  /// The database and the path to export. Without a path, the whole database is exported. A read time in the argument
+  /// replaces `--at`.
   private mutating func place() throws -> (StorageOptions.Locations, ResourcePath?) {
     guard let text = self.path else { return (storage.locations, nil) }
     let place = try NamedPlace(text, in: storage.locations)
@@ -144,7 +145,7 @@ package struct ExportCommand: AsyncParsableCommand {
     report(written, progress.elapsed)
   }
 
-  /// - Throws: `notFound` for a path with nothing to export.
+  /// - Throws: `notFound` if there is nothing to export at the path.
   private func check(_ written: ExportJob.Outcome, _ path: ResourcePath?, _ connection: BackendConnection) async throws
   {
     guard written.documents == 0 else { return }

@@ -8,7 +8,7 @@ import FirestoreModel
 import FirestoreText
 import Foundation
 
-/// `hearth import`: documents from a file.
+/// `hearth import`: imports documents from a file.
 package struct ImportCommand: AsyncParsableCommand, WritingCommand {
   package static let configuration = CommandConfiguration(
     commandName: "import", abstract: "Write the documents of a file.",
@@ -180,7 +180,8 @@ package struct ImportCommand: AsyncParsableCommand, WritingCommand {
     return { "Imported so far: \($0)\(advice)." }
   }
 
-  /// The file that records the progress of this import; `nil` for standard input, which has no size to identify it.
+  /// The file in which the progress of this import is recorded. `nil` for standard input, because it cannot be
+  /// recognized in a later run.
   private func defaultState(_ format: TransferFormat) -> String? {
     // The state file lies next to the folder of an export or a backup, whose content remains unchanged.
     if format == .google || BackupFolder.documents(at: file) != file { return ImportJob.state(of: folderless) }
@@ -231,7 +232,7 @@ package struct ImportCommand: AsyncParsableCommand, WritingCommand {
         : "rejected: \(done.rejected.documents), now in \(rejectPath).")
   }
 
-  /// The path of the state file itself, with links resolved.
+  /// The path of the progress file, with symbolic links resolved.
   private static func statePath(_ path: String?) throws(CommandFailure) -> String? {
     guard let path else { return nil }
     guard case .file(let name) = try OutputPlace(path) else {

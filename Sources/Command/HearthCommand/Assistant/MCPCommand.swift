@@ -7,8 +7,7 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// `hearth mcp`: gives an assistant access to a database, with the Model Context Protocol over standard input and
-/// output.
+/// `hearth mcp`: lets an assistant access a database with the Model Context Protocol over standard input and output.
 struct MCPCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "mcp", abstract: "Let an AI assistant read a database over the Model Context Protocol.",
@@ -42,7 +41,8 @@ struct MCPCommand: AsyncParsableCommand {
   }
 }
 
-/// Standard input and output as lines of messages. Other output of this process goes to standard error meanwhile.
+/// Reads and writes messages as lines on standard input and output. All other output of this process is redirected to
+/// standard error.
 final class MCPTransport: Sendable {
   private let output: CInt
   private let input = Mutex(InputLines())
@@ -55,8 +55,8 @@ final class MCPTransport: Sendable {
 
   deinit { close(output) }
 
-  /// The lines up to the end of the input, or up to a line that is not valid UTF-8. Each line is read when it is
-  /// needed.
+  /// The lines of the input. They end with the input, or before a line that is not valid UTF-8. Each line is read only
+  /// when it is needed.
   func lines() -> AsyncStream<String> {
     AsyncStream {
       await withCheckedContinuation { continuation in
@@ -68,7 +68,7 @@ final class MCPTransport: Sendable {
   /// The reason why the input ended early; `nil` if it ended normally.
   var problem: String? { input.withLock { $0.problem } }
 
-  /// Writes a message. Does nothing if the client has disconnected: the input then ends as well.
+  /// Writes a message. Does nothing if the client has disconnected. In this case the input also ends.
   func send(_ message: String) {
     let bytes = Array((message + "\n").utf8)
     var done = 0

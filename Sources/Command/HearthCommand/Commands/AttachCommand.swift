@@ -15,7 +15,7 @@ import Foundation
 import Glibc
 import TerminalTheme
 
-/// `hearth attach`: the dashboard on another program's client.
+/// `hearth attach`: shows another program's client in the dashboard.
 struct AttachCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "attach", abstract: "Watch the client of a running program, or list such programs.",

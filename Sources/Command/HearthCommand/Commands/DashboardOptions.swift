@@ -14,7 +14,7 @@ import Glibc
 import Terminal
 import TerminalTheme
 
-/// The options of a dashboard with its own client.
+/// The options of commands that show a dashboard with its own client.
 struct DashboardOptions: ParsableArguments {
   @OptionGroup var storage: StorageOptions
   @OptionGroup var demo: DemoOptions
@@ -92,8 +92,8 @@ struct DashboardOptions: ParsableArguments {
     try demo.check(storage)
   }
 
-  /// Opens the dashboard until the user leaves.
-  /// - Parameter recording: the file for the recorded session; `nil` for none.
+  /// Opens the dashboard. Returns when the user quits.
+  /// - Parameter recording: the file to which the session is recorded; `nil` for none.
   @MainActor
   func run(recording: RecordingRequest? = nil) async throws {
     let start = try ScreenStart(appearance, log, otherwise: "'hearth plain' prints events as lines")
@@ -125,7 +125,7 @@ struct DashboardOptions: ParsableArguments {
   }
 }
 
-/// `hearth dashboard`, or plain `hearth`: the full-screen dashboard.
+/// `hearth dashboard`, or `hearth` without arguments: the full-screen dashboard.
 struct DashboardCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "dashboard", abstract: "Open the full-screen dashboard, the default without a command.")
@@ -140,7 +140,7 @@ struct DashboardCommand: AsyncParsableCommand {
   mutating func run() async throws { try await dashboard.run() }
 }
 
-/// The start of a screen for a command: reads the user's files, and checks the terminal.
+/// Prepares a screen for a command: reads the user's files and checks the terminal.
 @MainActor
 struct ScreenStart {
   let paths = Paths.ofProcess
@@ -149,7 +149,7 @@ struct ScreenStart {
   private let theme: ThemeChoice
   private let alternative: String
 
-  /// - Parameter alternative: the advice in the error without a terminal, such as `'hearth plain' prints lines`.
+  /// - Parameter alternative: what the error suggests if there is no terminal, such as `'hearth plain' prints lines`.
   /// - Throws: `ValidationError` if standard output is not a terminal.
   init(_ appearance: AppearanceOptions, _ log: LogOptions, otherwise alternative: String) throws {
     guard isatty(STDOUT_FILENO) == 1 else {
@@ -164,8 +164,8 @@ struct ScreenStart {
     self.alternative = alternative
   }
 
-  /// The options of a session with only a storage location.
-  /// - Parameter notices: messages for the user, in addition to those about the configuration.
+  /// The options of a session that needs only the location of its data.
+  /// - Parameter notices: messages to the user, in addition to messages about the configuration.
   func options(_ storage: StorageOptions.Locations, _ notices: [String] = []) -> Session.Options {
     Session.Options(
       storage: storage, appearance: appearance, preferences: preferences, theme: theme, paths: paths,
@@ -187,7 +187,7 @@ struct ScreenStart {
   }
 }
 
-/// The demo: simulated customers, and the databases that they may write to.
+/// The options of the demo: the simulated customers, and the databases to which they may write.
 struct DemoOptions: ParsableArguments {
   @Flag(
     name: .customLong("demo"),
@@ -215,7 +215,7 @@ struct DemoOptions: ParsableArguments {
   /// The settings of the demo; `nil` without a demo.
   var settings: DemoSettings? { isOn ? DemoSettings(seed: seed, speed: speed) : nil }
 
-  /// - Throws: `ValidationError` if the demo may not write to the storage.
+  /// - Throws: `ValidationError` if the demo may not write to the selected database.
   func check(_ storage: StorageOptions) throws {
     guard speed >= 0.001, speed <= 100_000 else {
       throw ValidationError("--demo-speed \(speed): use a number from 0.001 to 100000.")
@@ -239,7 +239,7 @@ struct DemoOptions: ParsableArguments {
         + "To let the demo write to that backend, add --demo-writes \(own).")
   }
 
-  /// Gives the demo a separate folder if the user names no place.
+  /// Selects a separate folder for the demo if the user selects no data.
   func direct(_ storage: inout StorageOptions, _ paths: Paths) {
     if isOn, storage.namedBackend == nil, !storage.inMemory, storage.data == nil { storage.data = "\(paths.data)/demo" }
   }
@@ -251,7 +251,7 @@ extension DemoScript {
     enter', 'type orders', 'caption TEXT', 'pace 200ms', 'quit'.
     """
 
-  /// - Parameter file: the script's name, `-` for standard input; `nil` for none.
+  /// - Parameter file: the name of the script; `-` for standard input, `nil` for none.
   /// - Throws: the error in the script, with its line.
   static func read(_ file: String?) throws(CommandFailure) -> DemoScript? {
     guard let file else { return nil }
@@ -270,8 +270,8 @@ struct ListenOptions: ParsableArguments {
       valueName: "file"))
   var listeners: [String] = []
 
-  /// - Throws: `ValidationError` for Cloud Firestore without named listeners, because every document read there costs
-  ///   money.
+  /// - Throws: `ValidationError` if no listeners are named for Cloud Firestore, because each document that is read
+  ///   there costs money.
   func check(_ storage: StorageOptions) throws {
     guard listen.isEmpty, listeners.isEmpty, storage.remote.isCloud else { return }
     throw ValidationError(
@@ -279,7 +279,7 @@ struct ListenOptions: ParsableArguments {
         + "document. Name the collections with --listen.")
   }
 
-  /// - Returns: the listeners, and the problems of skipped entries.
+  /// - Returns: the listeners, and the problems of entries that were skipped.
   func definitions(in database: DatabaseID) throws -> ([ListenerDefinition], [String]) {
     let (fromFiles, problems) = try ListenerFile.definitions(of: listeners, in: database)
     return (try listen.map { Self.definition(Query(path: try DataPath.any($0))) } + fromFiles, problems)
@@ -297,7 +297,7 @@ extension RemoteOptions {
 
 extension ListenerFile {
   /// Reads listener files.
-  /// - Returns: the listeners, and the problems of skipped entries.
+  /// - Returns: the listeners, and the problems of entries that were skipped.
   static func definitions(of files: [String], in database: DatabaseID) throws -> ([ListenerDefinition], [String]) {
     let files = try files.map { try read($0, name: $0, database: database) }
     return (files.flatMap(\.definitions), files.flatMap(\.problems))

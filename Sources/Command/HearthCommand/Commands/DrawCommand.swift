@@ -11,7 +11,7 @@ import Scenarios
 import TerminalCanvas
 import TerminalTheme
 
-/// `hearth draw WxH`: one screen, without a terminal.
+/// `hearth draw WxH`: draws one screen without a terminal.
 struct DrawCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "draw", abstract: "Print one screen of a sample shop, a scenario or a recording, as text or picture.",
@@ -80,7 +80,7 @@ struct DrawCommand: AsyncParsableCommand {
     try OutputFile.print(ShownText(verbatim: request.rendered()))
   }
 
-  /// - Throws: the error in the scenario or script, with its line; the failure to read the recording.
+  /// - Throws: the error in the scenario or script, with its line, or the error of reading the recording.
   private func request(_ preferences: Preferences) throws -> FrameRequest {
     let theme = try appearance.theme(preferences, background: Theme.Variant.ofTerminal)
     var request = FrameRequest(of: size, theme: theme.theme)

@@ -13,7 +13,7 @@ import FirestoreModel
 import FirestoreProtocol
 import Foundation
 
-/// `hearth edit`: a document in the user's editor.
+/// `hearth edit`: edits a document in the user's editor.
 struct EditCommand: AsyncParsableCommand, WritingCommand {
   static let configuration = CommandConfiguration(
     commandName: "edit", abstract: "Edit a document in $EDITOR, and write the changes.",
@@ -40,7 +40,7 @@ struct EditCommand: AsyncParsableCommand, WritingCommand {
   }
 }
 
-/// One run of `hearth edit`.
+/// A run of `hearth edit`.
 private struct DocumentEditing: Sendable {
   let key: DocumentKey
   let writing: WritingOptions
@@ -78,7 +78,7 @@ private struct DocumentEditing: Sendable {
 
   // MARK: The editor
 
-  /// Opens the editor until the text is valid.
+  /// Opens the editor again until the text is valid.
   private func edit(
     _ file: EditorFile, _ request: EditRequest, with editor: UserEditor
   ) async throws -> (String, [Mutation]) {
@@ -96,7 +96,7 @@ private struct DocumentEditing: Sendable {
     }
   }
 
-  /// Runs the editor, which handles interrupts itself.
+  /// Runs the editor. An interrupt is for the editor and does not end this process.
   private static func run(_ editor: UserEditor, on path: String) async throws {
     let interruptions = Surroundings.current.interruptions()
     let words = editor.command(for: path)
@@ -118,10 +118,10 @@ private struct DocumentEditing: Sendable {
     }
   }
 
-  /// The number of attempts to write while other clients change other fields.
+  /// The maximum number of attempts to write if other clients change other fields.
   private static let largestTries = 10
 
-  /// Writes an edit on top of other clients' changes, unless they changed the same fields.
+  /// Writes an edit. Changes by other clients remain, and the write fails if they changed the same fields.
   private func write(
     _ mutations: [Mutation], over before: Document?, _ edited: String, of request: EditRequest,
     at connection: BackendConnection
@@ -141,7 +141,7 @@ private struct DocumentEditing: Sendable {
   }
 
   /// - Returns: the precondition that the document does not change before the write.
-  /// - Throws: `changed` if the same fields have changed, or the document was deleted.
+  /// - Throws: `changed` if other clients changed the same fields or deleted the document.
   private func rebased(
     _ mutations: [Mutation], _ edited: String, of request: EditRequest, at connection: BackendConnection
   ) async throws -> Precondition {

@@ -14,7 +14,7 @@ import FirestoreText
 import Foundation
 import Glibc
 
-/// `hearth get`: one document, or the documents of a collection.
+/// `hearth get`: prints one document, or the documents of a collection.
 struct GetCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "get", abstract: "Print documents, or the documents of a collection.",
@@ -120,7 +120,7 @@ struct GetCommand: AsyncParsableCommand {
     return [first] + (try others.map { Query(path: try DataPath.any($0)) })
   }
 
-  /// Shows the result until an event ends the command.
+  /// Shows the result and its changes until an event ends the command.
   private func follow(_ query: Query, _ locations: StorageOptions.Locations, _ isTerminal: Bool) async throws {
     let others: [(String, Bool)] = [
       ("--offset", offset != nil), ("--select", !select.isEmpty), ("--source cache", source == .cache),
@@ -162,7 +162,7 @@ struct GetCommand: AsyncParsableCommand {
   }
 }
 
-/// One run of `hearth get`.
+/// A run of `hearth get`.
 private struct Reading: Sendable {
   let queries: [Query]
   let offset: Int
@@ -175,8 +175,8 @@ private struct Reading: Sendable {
   let isPaged: Bool
   let compression: CompressionFormat?
 
-  /// - Returns: a note about the data or `nil`, whether the result was empty, and which of several requested documents
-  ///   are missing.
+  /// - Returns: a note about the data or `nil`, whether the result was empty, and the requested documents that do not
+  ///   exist.
   func run() async throws -> (note: String?, isEmpty: Bool, missing: [ResourcePath]) {
     let pager = isPaged ? Pager(environment: ProcessInfo.processInfo.environment) : nil
     // The pager stays open until its user has read the output that precedes an error.
@@ -198,7 +198,7 @@ private struct Reading: Sendable {
     return (note, printer.isEmpty, missing)
   }
 
-  /// - Returns: `false` if one of several documents is missing.
+  /// - Returns: `false` if several documents were requested and one of them does not exist.
   private func printCache(_ query: Query, _ printer: inout DocumentPrinter) async throws -> Bool {
     var query = query
     query.limit = query.limit.map { min($0 + offset, QueryOptions.largestLimit) }
@@ -211,7 +211,7 @@ private struct Reading: Sendable {
     return true
   }
 
-  /// The fields to request from the server, so that it sends no other fields; `nil` for whole documents.
+  /// The fields to request from the server, so that it sends no others; `nil` for whole documents.
   private var projection: FieldMask? {
     let shown: Set<FieldPath>
     if case .template(let template) = format {
@@ -225,7 +225,7 @@ private struct Reading: Sendable {
     return FieldMask(outermost: shown.filter { !$0.isDocumentID })
   }
 
-  /// - Returns: `false` if one of several documents is missing.
+  /// - Returns: `false` if several documents were requested and one of them does not exist.
   private func printServer(_ query: Query, _ printer: inout DocumentPrinter) async throws -> Bool {
     try locations.requireData()
     let connection = try locations.connect().at(time)

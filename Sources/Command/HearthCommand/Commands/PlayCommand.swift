@@ -12,7 +12,7 @@ import Foundation
 import Glibc
 import Scenarios
 
-/// `hearth play`: scenarios.
+/// `hearth play`: runs scenarios.
 struct PlayCommand: AsyncParsableCommand, WritingCommand {
   static let configuration = CommandConfiguration(
     commandName: "play", abstract: "Play scenarios: clients go offline, write and fail, and their events are checked.",
@@ -119,7 +119,7 @@ struct PlayCommand: AsyncParsableCommand, WritingCommand {
 
   enum Form: String, ExpressibleByArgument, CaseIterable { case text, json, tap, junit }
 
-  /// Whether the scenario runs on existing data.
+  /// Whether the scenario runs with existing data.
   private var isReal: Bool { realTime || storage.isPlaceNamed }
 
   func validate() throws {
@@ -247,7 +247,7 @@ struct PlayCommand: AsyncParsableCommand, WritingCommand {
     try await screen.run(live)
   }
 
-  /// - Throws: for a shipped scenario.
+  /// - Throws: if one of the scenarios is shipped with the program. Only files can be watched.
   private func watched(_ texts: [PlayedText]) throws(CommandFailure) -> [PlayedText] {
     for text in texts where !FileManager.default.fileExists(atPath: text.name) {
       throw CommandFailure(
@@ -256,7 +256,7 @@ struct PlayCommand: AsyncParsableCommand, WritingCommand {
     return texts
   }
 
-  /// Converts a recording to a scenario, plays it, and prints it.
+  /// Converts a recording to a scenario, runs the scenario, and prints it.
   private func convert(_ path: String) async throws {
     let made = try await RecordedScenario.make(of: path)
     if let output {
@@ -292,7 +292,7 @@ struct PlayCommand: AsyncParsableCommand, WritingCommand {
   }
 }
 
-/// The text of a file, of standard input or of a shipped scenario, with its name in messages.
+/// The text of a scenario, with its name in messages. It comes from a file, from standard input or from the program.
 struct PlayedText: Sendable {
   let name: String
   let text: String
@@ -318,16 +318,16 @@ struct PlayedText: Sendable {
   var shown: String { text.hasSuffix("\n") ? text : text + "\n" }
 }
 
-/// A scenario converted from a recording, and played once.
+/// A scenario that was converted from a recording and then run.
 struct RecordedScenario: Sendable {
   let text: String
-  /// The differences from the recording, one per line.
+  /// The differences between the scenario and the recording, one per line.
   let remarks: [String]
   /// The reason why the converted scenario fails; `nil` if it passes.
   let failure: CommandFailure?
 
   /// - Parameter path: a recorded session, or the lines of `hearth proxy --json`; `-` for standard input.
-  /// - Throws: `badData` for another kind of file, and for a file without events that a step can express.
+  /// - Throws: `badData` if the file is of another kind, or has no events that a step can express.
   static func make(of path: String) async throws(CommandFailure) -> RecordedScenario {
     let (data, name) = try Recording.data(path: path)
     var remarks: [String] = []

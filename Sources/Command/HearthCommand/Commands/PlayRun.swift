@@ -16,7 +16,7 @@ import Synchronization
 import Terminal
 import TerminalTheme
 
-/// Plays scenarios one after the other, and prints the results.
+/// Runs scenarios one after the other, and prints the results.
 struct PlayRun: Sendable {
   let form: ScenarioReport.Form
   let headless: HeadlessOptions
@@ -26,7 +26,7 @@ struct PlayRun: Sendable {
   var tellsSteps = true
   /// Whether each step waits for Enter on the terminal.
   var asks = false
-  /// The world of a scenario.
+  /// Creates the simulated or real environment of a scenario.
   let world: @Sendable (Scenario) throws(CommandFailure) -> ScenarioWorld
 
   private var isQuiet: Bool { (headless.quiet || !tellsSteps) && form == .text }
@@ -44,9 +44,9 @@ struct PlayRun: Sendable {
     return first
   }
 
-  /// Plays scenarios several times each, in separate worlds, and compares their output.
-  /// - Parameter faults: the initial faults of each client.
-  /// - Returns: the first failure, or the first difference.
+  /// Runs each scenario several times in separate environments, and compares the outputs.
+  /// - Parameter faults: the faults of each client at the start.
+  /// - Returns: the first failure or the first difference.
   func play(
     _ chosen: [Scenario], _ times: Int, in database: DatabaseID, faults: [FaultChange]
   ) async throws -> CommandFailure? {
@@ -95,7 +95,7 @@ struct PlayRun: Sendable {
   private static func print(_ line: String) throws { try OutputFile.print("\(ShownText(line))\n") }
 }
 
-/// The elapsed time that the last step of a run reported.
+/// The elapsed time when the last step of a run was reported.
 private final class LastStep: Sendable {
   private let time = Mutex(Duration.zero)
   var elapsed: Duration { time.withLock { $0 } }
@@ -106,7 +106,7 @@ private final class LastStep: Sendable {
 struct StepQuestion: Sendable {
   let scenario: Scenario
 
-  /// A follower that asks before each step.
+  /// A follower that waits for Enter before each step.
   var follower: ScenarioFollower {
     ScenarioFollower(before: { index in
       guard scenario.steps.indices.contains(index) else { return }
@@ -120,8 +120,8 @@ struct StepQuestion: Sendable {
     })
   }
 
-  /// Waits for a line end on standard input, on a thread that nothing else uses.
-  /// - Returns: whether a line end arrived; false at the end of the input.
+  /// Waits for the end of a line on standard input, on a separate thread.
+  /// - Returns: whether a line has ended; `false` at the end of the input.
   private static func hearsEnter() async -> Bool {
     await withCheckedContinuation { continuation in
       DispatchQueue.global().async {
@@ -137,15 +137,15 @@ struct StepQuestion: Sendable {
   }
 }
 
-/// `hearth play --watch`: plays files, and replays a file whenever it changes, until interrupted or until its reader
-/// disconnects. A line reports the result of each run.
+/// `hearth play --watch`: runs scenario files, and runs a file again when it changes, until the user interrupts it or
+/// the reader disconnects. A line reports the result of each run.
 struct PlayWatch: Sendable {
   let parser: ScenarioParser
   let run: PlayRun
 
   private struct Change: Sendable {
     let file: String
-    /// The text, or the reason for its absence.
+    /// The text, or the reason why it cannot be read.
     let text: Result<String, CommandFailure>
   }
 
@@ -224,17 +224,17 @@ struct PlayWatch: Sendable {
   }
 }
 
-/// `hearth play --live`: one scenario in the dashboard, until the user leaves.
+/// `hearth play --live`: runs one scenario in the dashboard until the user leaves.
 @MainActor
 struct PlayScreen {
   let storage: StorageOptions.Locations
   let appearance: AppearanceOptions
   let log: LogOptions
   let parser: ScenarioParser
-  /// The file to replay when it changes; `nil` for none.
+  /// The file that is run again when it changes; `nil` for none.
   let watched: String?
 
-  /// - Throws: the failure of an equivalent run without a screen.
+  /// - Throws: the failure that the same run without a screen would have.
   func run(_ live: LiveScenario) async throws {
     let start = try ScreenStart(appearance, log, otherwise: "'hearth play' prints the result of each step")
     var options = start.options(storage)

@@ -10,7 +10,7 @@ import FirestoreLocal
 import FirestoreModel
 import Foundation
 
-/// `hearth record FILE`: the dashboard with a recorded session.
+/// `hearth record FILE`: opens the dashboard and records the session.
 struct RecordCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "record", abstract: "Open the dashboard, and record the session to a file.",
@@ -130,8 +130,8 @@ struct ReplayCommand: AsyncParsableCommand {
 }
 
 extension TimelinePlace {
-  /// - Returns: `nil` for no text.
-  /// - Throws: `ValidationError` for a text that is not a place in the recording.
+  /// - Returns: `nil` if there is no text.
+  /// - Throws: `ValidationError` if the text is not a position in a recording.
   static func parse(_ text: String?) throws -> TimelinePlace? {
     guard let text else { return nil }
     guard let place = TimelinePlace(text) else {
@@ -141,7 +141,7 @@ extension TimelinePlace {
   }
 }
 
-/// `hearth redact`: a recorded session without the values of some fields.
+/// `hearth redact`: copies a recorded session without the values of some fields.
 struct RedactCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "redact", abstract: "Copy a recorded session without the values of some fields.",

@@ -27,7 +27,7 @@ struct ConfigCommand: ParsableCommand {
 }
 
 extension Theme.Variant {
-  /// The background that the terminal's environment variables name; `nil` without them.
+  /// The background, dark or light, according to the terminal's environment variables; `nil` if they are not set.
   static var ofTerminal: Theme.Variant? {
     ProcessInfo.processInfo.environment["COLORFGBG"].flatMap(Theme.Variant.init(colorFGBG:))
   }

@@ -13,7 +13,7 @@ import Glibc
 import Terminal
 import TerminalTheme
 
-/// `hearth wall`: the last minute of all listeners, for a screen viewed from afar.
+/// `hearth wall`: shows the last minute of all listeners, for a screen that is viewed from a distance.
 struct WallCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "wall", abstract: "Show the last minute of all listeners on one screen, or as JSON.",

@@ -4,12 +4,12 @@ import DashboardHost
 import DashboardModel
 import Foundation
 
-/// The commands with their options and arguments, from the parser's description, so that there is only one list.
+/// The commands with their options and arguments. They are taken from the parser, so that no second list is needed.
 struct CommandGrammar: Sendable {
   struct Name: Decodable, Hashable, Sendable {
     var kind: String
     var name: String
-    /// The name with its dashes.
+    /// The name as it is typed, with its dashes.
     var typed: String { (kind == "long" ? "--" : "-") + name }
   }
 
@@ -37,7 +37,7 @@ struct CommandGrammar: Sendable {
 
     func subcommand(_ name: String) -> Command? { subcommands?.first { $0.commandName == name } }
     var positionals: [Argument] { arguments?.filter { $0.kind == .positional } ?? [] }
-    /// The displayed options and flags.
+    /// The options and flags that are shown.
     var options: [Argument] { arguments?.filter { $0.kind != .positional && $0.shouldDisplay } ?? [] }
   }
 
@@ -53,15 +53,15 @@ struct CommandGrammar: Sendable {
   }()
 }
 
-/// The parts of an unfinished command line, from its complete words.
+/// The parts of an unfinished command line, determined from its complete words.
 struct CommandLineShape: Sendable {
-  /// The command; `nil` until the line has one.
+  /// The command; `nil` if the line does not contain one yet.
   private(set) var command: CommandGrammar.Command?
   private(set) var commands: [CommandGrammar.Command]
   private(set) var positionals: [String] = []
-  /// Options and their values; flags have none.
+  /// The options with their values. Flags have no value.
   private(set) var options: [(name: String, value: String?)] = []
-  /// The option that expects the next value.
+  /// The option whose value must follow.
   private(set) var open: CommandGrammar.Argument?
   private(set) var isAfterTerminator = false
 

@@ -7,14 +7,14 @@ import Foundation
 import Scenarios
 import TerminalTheme
 
-/// Finds the candidates for an unfinished word, for `hearth shell` and for the scripts of other shells.
+/// Finds completions for an unfinished word. Used by `hearth shell` and by the completion scripts of other shells.
 struct CompletionEngine: Sendable {
   struct Candidate: Hashable, Sendable {
     var value: String
-    /// The part of the value that distinguishes it from others.
+    /// The part of the value that differs from other candidates.
     var label: String
     var note = ""
-    /// Whether the word is complete, so that the next word can begin.
+    /// Whether the word is complete. If so, the next word can follow.
     var isFinal = true
 
     init(_ value: String, label: String? = nil, note: String = "", isFinal: Bool = true) {
@@ -24,18 +24,18 @@ struct CompletionEngine: Sendable {
 
   struct Result: Hashable, Sendable {
     var candidates: [Candidate] = []
-    /// Whether there are more candidates than listed.
+    /// Whether there are more candidates than those listed.
     var isCut = false
-    /// The kind of files to complete as well; `nil` for none.
+    /// The kind of files that are also candidates; `nil` for none.
     var files: ValueKind?
   }
 
   let grammar: CommandGrammar
-  /// Opens the database in the options; `nil` without a database or without data.
+  /// Opens the database that the options name; `nil` if there is none or it has no data.
   let place: @Sendable ([String]) -> CompletionPlace?
   var connections: @Sendable () -> [NamedConnection] = { ConnectionsFile.read(.ofProcess).connections }
 
-  /// The time limit of the database.
+  /// The time limit for requests to the database.
   var patience = Duration.seconds(1)
 
   /// - Parameters:
@@ -142,7 +142,7 @@ struct CompletionEngine: Sendable {
     }
   }
 
-  /// The result of the work. If the work exceeds `patience`, the result is empty.
+  /// The result of a function; empty if it needs more time than `patience`.
   private func withinPatience(_ work: @escaping @Sendable () async -> Result) async -> Result {
     let patience = patience
     return await withTaskGroup(of: Result?.self) { group in
@@ -167,12 +167,12 @@ extension CompletionEngine.Result {
   }
 }
 
-/// The kind of value to complete.
+/// The kind of value that is completed.
 enum ValueKind: Hashable, Sendable {
   /// The path of a collection or a document.
   case path
   case field
-  /// `field=value`
+  /// A word of the form `field=value`.
   case assignment
   /// Several fields, separated by commas.
   case fields
@@ -180,7 +180,7 @@ enum ValueKind: Hashable, Sendable {
   case condition
   case connection
   case theme
-  /// An inspectable program.
+  /// A program whose client can be inspected.
   case program
   /// A scenario file, or the name of a shipped scenario.
   case scenario
@@ -189,7 +189,7 @@ enum ValueKind: Hashable, Sendable {
   case directory
   case unknown
 
-  /// - Parameter command: the name of the argument's command.
+  /// - Parameter command: the name of the command that has the argument.
   init(_ argument: CommandGrammar.Argument, of command: String) {
     if let values = argument.allValues, !values.isEmpty {
       self = .values(values)

@@ -6,14 +6,14 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreQuery
 
-/// The database for completion requests.
+/// The database that provides candidates.
 struct CompletionPlace: Sendable {
   let datastore: any Datastore
   let database: DatabaseID
-  /// Whether requests are free.
+  /// Whether requests cost nothing.
   var isEmbedded = true
 
-  /// Opens the database that options name. It creates nothing: a database without data has no candidates.
+  /// Opens the database that the options name. Creates nothing. A database without data has no candidates.
   static func open(_ arguments: [String]) -> CompletionPlace? {
     // The command itself reports invalid options.
     guard let locations = try? StorageOptions.parse(arguments).locations, locations.hasData,
@@ -24,14 +24,14 @@ struct CompletionPlace: Sendable {
   }
 }
 
-/// Queries the database for candidates for an unfinished word. Reads at most one page of a collection.
+/// Reads candidates for an unfinished word from the database. Reads at most one page of a collection.
 struct CompletionLookup: Sendable {
   typealias Candidate = CompletionEngine.Candidate
   typealias Result = CompletionEngine.Result
 
-  /// The largest number of candidates.
+  /// The maximum number of candidates.
   static let limit = 100
-  /// The number of documents sampled for fields.
+  /// The number of documents whose fields are read.
   static let sample = 50
 
   let place: CompletionPlace
@@ -76,7 +76,7 @@ struct CompletionLookup: Sendable {
       isCut: ids.count > shown.count)
   }
 
-  /// Requests only the names, starting at the prefix.
+  /// Reads only document names, starting with the typed prefix.
   private func documents(of collection: ResourcePath, _ base: String, _ prefix: String) async throws -> Result {
     var query = Query(path: collection, limit: Self.limit + 1)
     if !prefix.isEmpty {
@@ -101,7 +101,7 @@ struct CompletionLookup: Sendable {
 
   // MARK: Fields
 
-  /// The query for the command's collection, or for the collection of its document.
+  /// The query for the collection that the command names, or for the collection of the document that it names.
   private var query: Query? {
     guard let path = shape.positionals.first else { return nil }
     if shape.has("--collection-group") { return Query(path: .root, collectionGroup: path, limit: Self.sample) }
@@ -112,7 +112,7 @@ struct CompletionLookup: Sendable {
     return Query(path: key.path.parent, limit: Self.sample)
   }
 
-  /// The fields of sampled documents, most frequent first.
+  /// The fields of some documents, most frequent first.
   private func fields(_ prefix: String) async throws -> [Candidate] {
     guard let query else { return [] }
     var census = FieldCensus()
@@ -132,7 +132,7 @@ struct CompletionLookup: Sendable {
     return Result(candidates: fields + [Candidate(word + ":desc", note: "descending")])
   }
 
-  /// Completes the field after the last of the given characters.
+  /// Completes the field name after the last of the given characters.
   private func last(of word: String, after signs: Set<Character>) async throws -> Result {
     let start = word.lastIndex { signs.contains($0) }.map(word.index(after:)) ?? word.startIndex
     let head = word[..<start]
@@ -140,7 +140,8 @@ struct CompletionLookup: Sendable {
     return Result(candidates: fields.map { Candidate(head + $0.value, label: $0.value, note: $0.note, isFinal: false) })
   }
 
-  /// Completes a condition: fields at its start and after a conjunction or a parenthesis, and operators after a field.
+  /// Completes a condition. Field names are expected at its start and after a conjunction or parenthesis, operators
+  /// after a field.
   private func condition(_ word: String) async throws -> Result {
     var words = word.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
     let partial = words.removeLast()

@@ -2,12 +2,12 @@
 import CommandOutput
 import Foundation
 
-/// The output of `hearth --generate-completion-script SHELL`: a few lines that call `hearth` itself, so that they fit
-/// every version.
+/// The output of `hearth --generate-completion-script SHELL`. The script has a few lines that call `hearth` itself, so
+/// that it works with every version.
 struct CompletionScript {
   let text: String
 
-  /// - Returns: `nil` if the arguments request no script, or none exists for the shell.
+  /// - Returns: `nil` if the arguments do not request a script, or there is none for the shell.
   static func answer(_ arguments: [String]) -> CompletionScript? {
     let option = "--generate-completion-script"
     guard let first = arguments.first, first.hasPrefix(option) else { return nil }
@@ -93,10 +93,11 @@ struct CompletionScript {
     """#
 }
 
-/// The reply to other shells' completion scripts for an unfinished line: `hearth __complete SHELL …`.
+/// The output of `hearth __complete SHELL …`, which the completion scripts of other shells call for an unfinished line.
 ///
-/// The reply never fails and contains no messages, which would disturb the line. It has one line per candidate, or
-/// `:files` or `:directories`, which shells list better themselves.
+/// The command never fails and prints no messages, because they would appear in the user's line. It prints one line per
+/// candidate. For files and directories, it prints `:files` or `:directories`, because shells can list them better
+/// themselves.
 enum CompletionAnswer {
   static let command = "__complete"
 
@@ -111,8 +112,8 @@ enum CompletionAnswer {
 
   /// - Parameters:
   ///   - shell: bash, zsh or fish.
-  ///   - arguments: bash passes the line up to the cursor, and the word that it will replace. The others pass the words
-  ///     up to the cursor, with the program's name first.
+  ///   - arguments: bash passes the line up to the cursor, and the word that it will replace. The other shells pass the
+  ///     words up to the cursor, starting with the program's name.
   static func answer(_ shell: String, _ arguments: [String], _ engine: CompletionEngine) async -> String {
     if shell == "bash" { return await bash(arguments, engine) }
     guard let word = arguments.last else { return "" }
@@ -124,7 +125,7 @@ enum CompletionAnswer {
     }
   }
 
-  /// Completes for bash, which replaces only the text after the last of its word-break characters, such as a colon.
+  /// Completes for bash. It replaces only the text after the last of its word-break characters, such as a colon.
   private static func bash(_ arguments: [String], _ engine: CompletionEngine) async -> String {
     guard arguments.count == 2, let (all, last) = ShellText.end(of: arguments[0]) else { return "" }
     // Words before a pipe or another operator belong to another command.

@@ -3,11 +3,11 @@ import CommandOutput
 import Foundation
 import TerminalCanvas
 
-/// The effect of TAB on a line of `hearth shell`.
+/// The completion that TAB performs on a line of `hearth shell`.
 struct ShellCompletion: Hashable, Sendable {
-  /// The start of the word, in characters.
+  /// The index of the first character of the word.
   let start: Int
-  /// The text that replaces the word; `nil` if no further character is certain.
+  /// The text that replaces the word; `nil` if the candidates have no further common character.
   private(set) var typed: String?
   private let choices: CompletionEngine.Result
 
@@ -74,7 +74,7 @@ struct ShellCompletion: Hashable, Sendable {
     self.init(result, word)
   }
 
-  /// The candidates as rows below the line; empty if the word was completed.
+  /// The candidates as rows below the line. Empty if the word was completed.
   func rows(columns: Int, height: Int) -> [String] {
     if typed != nil || choices.candidates.isEmpty { return [] }
     let room = max(3, height - 3)
@@ -96,13 +96,13 @@ struct ShellCompletion: Hashable, Sendable {
 }
 
 extension CompletionEngine {
-  /// The engine for the connections of the current shell.
+  /// The completion engine that uses the connections of the current shell.
   static let ofShell = CommandGrammar.ofProcess.map {
     CompletionEngine(grammar: $0, place: { CompletionPlace.open($0) })
   }
 }
 
-/// File and folder names for completion.
+/// Lists names of files and folders for completion.
 enum FileNames {
   static func candidates(_ word: String, isDirectory: Bool) -> [CompletionEngine.Candidate] {
     let (folder, prefix) = word.contains("/") ? OutputPlace.split(word) : ("", word)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The pages of this folder, embedded in the binary so that the manual needs no resource files.
+/// The manual pages in this folder. They are embedded in the binary, so that no resource files are needed.
 package enum ManualPages {
-  /// The topic and the Markdown of every page, in the order of the help.
+  /// The topic and the Markdown text of every page, in the order of the help.
   package static let sources: [(topic: String, source: [UInt8])] = [
     ("dashboard", PackageResources.Dashboard_md),
     ("commands", PackageResources.Commands_md),

@@ -93,7 +93,7 @@ struct ProxyCommand: AsyncParsableCommand {
       to, defaultPort: isTLS ? 443 : nil, security: isTLS ? .tls(trustRoots: trust) : .plaintext, from: "--to")
   }
 
-  /// The size in bytes of the longest message that watchers see, enough for the largest commit.
+  /// The maximum size in bytes of a message that watchers can see. This is enough for the largest commit.
   private static let longestWatched = 11 << 20
 
   mutating func run() async throws {
@@ -120,7 +120,7 @@ struct ProxyCommand: AsyncParsableCommand {
     }
   }
 
-  /// Runs the proxy until it reads `quit` or receives a signal.
+  /// Runs the proxy until `quit` is typed or a signal arrives.
   private func printLines(
     _ server: ProxyServer, _ lines: ProxyLines, _ watched: WatchedProxy?, _ begin: @escaping @Sendable (Int) -> Void
   ) async throws {
@@ -143,8 +143,8 @@ struct ProxyCommand: AsyncParsableCommand {
     withExtendedLifetime(interruptions) {}
   }
 
-  /// Prints lines until the first client has named its database. Then shows the dashboard on the proxy's clients, until
-  /// the user leaves.
+  /// Prints lines until the first client has named its database. Then shows the clients of the proxy in the dashboard,
+  /// until the user quits.
   @MainActor
   private func showScreen(
     _ server: ProxyServer, _ lines: ProxyLines, _ watched: WatchedProxy, _ begin: @escaping @Sendable (Int) -> Void
@@ -176,7 +176,7 @@ struct ProxyCommand: AsyncParsableCommand {
     await watched.end()
   }
 
-  /// Prints lines until the dashboard can open, or until a signal.
+  /// Prints lines until the dashboard can be opened or a signal arrives.
   private static func firstClient(_ watched: WatchedProxy, _ lines: ProxyLines) async throws -> InspectionAddress? {
     let interruptions = Surroundings.current.interruptions()
     let causes = interruptions.causes
@@ -217,7 +217,7 @@ struct ProxyCommand: AsyncParsableCommand {
     try Task.checkCancellation()
   }
 
-  /// - Returns: whether the last word was `quit`.
+  /// - Returns: whether the last command was `quit`.
   private static func followWords(
     _ server: ProxyServer, _ lines: ProxyLines, _ watched: WatchedProxy?
   ) async -> Bool {
@@ -253,6 +253,6 @@ struct ProxyCommand: AsyncParsableCommand {
 }
 
 extension ProxyServer.Configuration {
-  /// The address for clients, with the bound port.
+  /// The address for clients. It contains the port that the proxy listens on.
   fileprivate func address(_ port: Int) -> String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }

@@ -8,7 +8,8 @@ import FirestoreModel
 import Foundation
 import Synchronization
 
-/// The lines that a proxy prints. Events wait in a bounded queue, so that a slow reader does not delay the traffic.
+/// Prints lines about the events of a proxy. Events wait in a bounded queue, so that a slow reader does not delay the
+/// traffic.
 final class ProxyLines: Sendable {
   private enum Item: Sendable {
     case event(ProtocolEvent)
@@ -31,15 +32,15 @@ final class ProxyLines: Sendable {
 
   init(asJSON: Bool, hasContents: Bool) { (self.asJSON, self.hasContents) = (asJSON, hasContents) }
 
-  /// Prints an event. Includes the content of its message only if the user requested contents, and up to
-  /// `longestContent`.
+  /// Queues an event for printing. The contents of its message are included only if the user requested this and they
+  /// have at most `longestContent` bytes.
   func put(_ event: ProtocolEvent) {
     var event = event
     if !hasContents || event.bytes ?? 0 > Self.longestContent { event.message?.content = nil }
     put(.event(event))
   }
 
-  /// The size in bytes of the longest message whose content is printed.
+  /// The maximum size in bytes of a message whose contents are printed.
   static let longestContent = 64 << 10
 
   /// Prints a remark about the faults.
@@ -49,10 +50,10 @@ final class ProxyLines: Sendable {
     put(.event(event))
   }
 
-  /// Prints a line. In JSON output, the line is a remark of a `faults` event.
+  /// Prints a line. In JSON output, the line is part of a `faults` event.
   func show(_ line: String) { if asJSON { say(line) } else { put(.line(ShownText(line))) } }
 
-  /// Prints the address on which the proxy listens.
+  /// Prints the address that the proxy listens on.
   func begin(from address: String, to target: Endpoint) {
     if asJSON {
       var event = ProtocolEvent(.listening, at: .now)
@@ -72,7 +73,7 @@ final class ProxyLines: Sendable {
     if isFirst { signal.yield() }
   }
 
-  /// Prints lines until cancelled. Waiting lines are written together.
+  /// Prints lines until the task is canceled. Lines that are waiting are written together.
   func print() async throws {
     let output = OutputFile.standard()
     for await _ in signals {

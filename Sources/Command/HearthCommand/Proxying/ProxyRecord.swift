@@ -9,10 +9,10 @@ import FirestoreProxy
 import Foundation
 import Scenarios
 
-/// The lines that `hearth proxy --json --values` printed.
+/// Reads the lines that `hearth proxy --json --values` has printed.
 enum ProxyRecord {
   /// Converts the lines to a draft of a scenario.
-  /// - Throws: `badData` for a line that the proxy did not print, with its number, and for lines without a step.
+  /// - Throws: `badData` for a line that the proxy did not print, with its number. Also if no line can become a step.
   static func draft(_ data: Data, name: String) throws(CommandFailure) -> ScenarioDraft {
     var clients = ProxiedClients()
     var time: Timestamp?

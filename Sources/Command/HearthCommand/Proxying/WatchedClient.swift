@@ -11,18 +11,18 @@ import protocol Hearth.InspectedClient
 import protocol Hearth.InspectedEvents
 import enum Hearth.InspectedItem
 
-/// A client of a proxy, or all its clients together, for watchers. It has the listeners with the documents that the
-/// server has sent, and the unanswered writes. The proxy does not know the client's cache.
+/// One client of a proxy, or all its clients together, as shown to watchers. It stores the listeners with the documents
+/// that the server has sent, and the writes without a response. The proxy cannot see the client's cache.
 final class WatchedClient: InspectedClient {
   fileprivate struct State {
     var listeners: [ListenerTag: ListenerState] = [:]
     var results: [ListenerTag: [DocumentKey: Document]] = [:]
     var sent: [ListenerTag: Int] = [:]
-    /// The unanswered writes of each client.
+    /// The writes of each client for which the server has sent no response.
     var waiting: [String: [PendingWrite]] = [:]
     var outcomes: [WriteOutcome] = []
     var outcomeCount = 0
-    /// The total of writes since the queue was last empty.
+    /// The count of all writes since the queue was last empty.
     var queued = 0
     var streams: [Int: (kind: StreamUse.Kind, isOpen: Bool)] = [:]
     var errors: [StreamUse.Kind: RPCStatus] = [:]
@@ -35,7 +35,7 @@ final class WatchedClient: InspectedClient {
 
   fileprivate static let mostOutcomes = 64
 
-  /// The client's name; `nil` for all clients.
+  /// The client's name; `nil` if this represents all clients.
   let name: String?
   private let server: ProxyServer
   private let state = Mutex(State())
@@ -44,8 +44,8 @@ final class WatchedClient: InspectedClient {
 
   // MARK: What the proxy saw
 
-  /// Updates the connection state after an event of the proxy. Call `receive` first, which updates listeners and
-  /// writes.
+  /// Updates the state of the connection after an event of the proxy. Call `receive` first, because it updates
+  /// listeners and writes.
   func note(_ event: ProtocolEvent) {
     state.withLock { state in
       state.note(event, isNetworkEnabled: !server.settings.isOffline)
@@ -58,12 +58,12 @@ final class WatchedClient: InspectedClient {
     state.withLock { $0.receive(event, of: client, isNamed: name == nil) }
   }
 
-  /// Reports whether the network is on, after a change of the faults.
+  /// Reports whether the network is enabled, after the faults have changed.
   func noteFaults() {
     state.withLock { $0.publish(isNetworkEnabled: !server.settings.isOffline) }
   }
 
-  /// Sends an event to the watcher, without a change of this state.
+  /// Sends an event to the watcher. Does not change the state.
   func tell(_ event: ClientEvent) { state.withLock { $0.news?.put(event) } }
 
   /// Removes the listeners and writes of a client that has disconnected.
@@ -146,7 +146,7 @@ final class WatchedClient: InspectedClient {
 
   private static let mostDocuments = 500
 
-  /// The known documents that match a query, in the query's order. Only documents that the server has sent are known.
+  /// The documents that match a query, in the query's order. Only documents that the server has sent are included.
   private func documents(_ query: Query, limit: Int) -> [Document] {
     let known = state.withLock { state in
       Dictionary(state.results.values.lazy.joined().map { ($0.key, $0.value) }, uniquingKeysWith: { $0.newer($1) })
@@ -158,7 +158,7 @@ final class WatchedClient: InspectedClient {
 }
 
 extension WatchedClient.State {
-  /// The listeners, ascending by number.
+  /// The listeners, sorted by number.
   fileprivate var sortedListeners: [ListenerState] { listeners.values.sorted { $0.id < $1.id } }
   fileprivate var keys: Set<DocumentKey> { results.values.reduce(into: []) { $0.formUnion($1.keys) } }
 
@@ -264,15 +264,15 @@ extension WatchedClient.State {
 }
 
 extension Document {
-  /// The newer of two versions of the document.
+  /// The newer one of two versions of the document.
   fileprivate func newer(_ other: Document) -> Document {
     guard let version, let newer = other.version else { return self }
     return newer > version ? other : self
   }
 }
 
-/// The events of a proxy's client, until a watcher takes them. Drops events if the queue is full, and counts dropped
-/// snapshots.
+/// Queues the events of a proxy's client until a watcher reads them. If the queue is full, events are dropped, and
+/// dropped snapshots are counted.
 private final class ProxiedEventQueue: InspectedEvents {
   private struct State {
     var items: [InspectedItem] = []

@@ -9,19 +9,19 @@ import Synchronization
 
 import class Hearth.Inspection
 
-/// The clients of a proxy as programs that `hearth attach` finds: one entry for all clients together, and one entry for
-/// each client by name.
+/// Makes the clients of a proxy visible to `hearth attach`. There is one entry for all clients together, and one for
+/// each client.
 final class WatchedProxy: Sendable {
   fileprivate struct State {
     var clients = ProxiedClients()
     var named: [String: (client: WatchedClient, inspection: Inspection?)] = [:]
     var everyone: Inspection?
-    /// The subject of each open call, for the event at its end.
+    /// The subject of each call that has not ended. It is needed for the event when the call ends.
     var subjects: [Int: MessageSummary] = [:]
     var isOver = false
   }
 
-  /// The size limit of documents stored for watchers, in bytes.
+  /// The maximum size of the documents that are stored for watchers, in bytes.
   private static let mostDocumentBytes = 256 << 20
 
   private let server: ProxyServer
@@ -29,8 +29,8 @@ final class WatchedProxy: Sendable {
   let folder: InspectionFolder
   private let everyone: WatchedClient
   private let state = Mutex(State())
-  /// Yields the address of all clients together when the first client has named its database. Ends without one if they
-  /// cannot be watched.
+  /// Yields the address of the entry for all clients when the first client has named its database. Ends without a value
+  /// if the clients cannot be watched.
   let (addresses, opened) = AsyncStream.makeStream(of: InspectionAddress.self)
 
   /// - Parameter configuration: the server's configuration. Its `contentLimit` must be above 0.
@@ -66,7 +66,7 @@ final class WatchedProxy: Sendable {
     }
   }
 
-  /// Reports the faults to the watchers after a change that was made elsewhere.
+  /// Reports the faults to the watchers after someone else has changed them.
   func noteFaults() {
     let clients = state.withLock { $0.named.values.map(\.client) }
     for client in clients + [everyone] { client.noteFaults() }
@@ -103,7 +103,7 @@ final class WatchedProxy: Sendable {
     opened.yield(everyone.address)
   }
 
-  /// - Returns: `nil` if the client cannot be watched. The proxy continues, and prints its lines.
+  /// - Returns: `nil` if the client cannot be watched. The proxy then continues and prints its lines.
   private func inspection(_ client: WatchedClient, in database: DatabaseID) -> Inspection? {
     let greeting = InspectionGreeting(
       process: getpid(), name: client.name ?? "hearth proxy", database: database,
@@ -124,7 +124,8 @@ final class WatchedProxy: Sendable {
     if let inspection { Task { await inspection.end(because: reason) } }
   }
 
-  /// The event for watchers: the start or end of a connection, the end of a call, or a fault; `nil` for other events.
+  /// The event for watchers: the start or end of a connection, the end of a call, or a fault. `nil` for other events of
+  /// the proxy.
   private static func traffic(_ event: ProtocolEvent, _ subjects: inout [Int: MessageSummary]) -> ProtocolEvent? {
     var event = event
     switch event.kind {

@@ -2,15 +2,15 @@
 import CommandOutput
 import Foundation
 
-/// Translates the spellings of the Firebase CLI and gcloud in the arguments of `hearth serve` and `hearth exec`.
+/// Translates arguments of the Firebase CLI and of gcloud to arguments of `hearth serve` and `hearth exec`.
 struct EmulatorArguments: Hashable, Sendable {
   /// The arguments that the parser accepts.
   private(set) var words: [String] = []
-  /// One line for each option that has another name in Hearth.
+  /// One line for each option that has another name in Hearth. It names the option to use.
   private(set) var remarks: [String] = []
 
   /// - Parameter arguments: the words after the name of the program.
-  /// - Returns: `nil` for another command.
+  /// - Returns: `nil` if the command is not `serve` or `exec`.
   init?(_ arguments: [String]) throws(CommandFailure) {
     guard let command = arguments.first, command == "serve" || command == "exec" else { return nil }
     let end = arguments.firstIndex(of: "--") ?? arguments.endIndex
@@ -24,7 +24,7 @@ struct EmulatorArguments: Hashable, Sendable {
   private mutating func read(_ word: String, _ rest: inout ArraySlice<String>) throws(CommandFailure) {
     let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
     var value = parts.count > 1 ? parts[1] : nil
-    /// The value, or the next word unless it is an option.
+    /// The value of the option. If there is none, the next word is used unless it is an option.
     func next() -> String? {
       if value == nil, let word = rest.first, !word.hasPrefix("-") { value = rest.popFirst() }
       return value
@@ -66,8 +66,8 @@ struct EmulatorArguments: Hashable, Sendable {
     if !others.isEmpty { remark("Hearth serves only Firestore. --only also names \(others.joined(separator: ", ")).") }
   }
 
-  /// Uses the import folder for an export that names no folder. If the folder does not exist yet and the job exports,
-  /// nothing is imported.
+  /// Uses the folder of the import if an export names no folder. If this folder does not exist yet and the command
+  /// exports, nothing is imported.
   private mutating func dropMissingImport() throws(CommandFailure) {
     let end = words.firstIndex(of: "--") ?? words.endIndex
     let place = words[..<end].firstIndex { $0.hasPrefix("--import-data") || $0.hasPrefix("--import_data") }

@@ -2,8 +2,8 @@
 import ArgumentParser
 import FirestoreModel
 
-/// Options of Google's emulator, also in its spellings, so that scripts for the emulator can start `hearth serve`
-/// instead.
+/// Options that are spelled like those of Google's emulator, so that scripts can start `hearth serve` instead of the
+/// emulator.
 struct EmulatorOptions: ParsableArguments {
   @Option(
     name: [.customLong("host-port"), .customLong("host_port")],
@@ -96,7 +96,7 @@ struct EmulatorOptions: ParsableArguments {
     return (host.isEmpty ? "127.0.0.1" : String(host), port)
   }
 
-  /// Warnings about options that are accepted without effect.
+  /// Warnings about options that are accepted but have no effect.
   var remarks: [String] {
     var remarks: [String] = []
     if functionsEmulator != nil { remarks.append("--functions_emulator has no effect: Hearth calls no functions.") }
@@ -109,7 +109,7 @@ struct EmulatorOptions: ParsableArguments {
     return remarks
   }
 
-  /// The check of a request's project. Databases of other projects are rejected, or served with a warning.
+  /// The check of the project in a request. Databases of other projects are rejected, or served with a warning.
   /// - Parameter remark: called once for each database.
   func objection(_ remark: @escaping @Sendable (String) -> Void) -> @Sendable (DatabaseID) -> RPCStatus? {
     guard isSingleProject, let projectID else { return { _ in nil } }

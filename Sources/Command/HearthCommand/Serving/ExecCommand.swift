@@ -7,7 +7,7 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// `hearth exec`: runs a server for the duration of one command.
+/// `hearth exec`: runs a server as long as a command runs.
 struct ExecCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "exec", abstract: "Serve a database while a command runs, such as a test suite.",
@@ -99,17 +99,18 @@ struct ExecCommand: AsyncParsableCommand {
   }
 }
 
-/// The dashboard of `hearth exec --ui` on the terminal, while the command and this process write to a file.
+/// The dashboard of `hearth exec --ui`. While it uses the terminal, the output of the command and of this process is
+/// written to a file.
 struct ExecScreen: Sendable {
   let dashboard = ForwardingChild()
-  /// The file for the output, and its path.
+  /// The descriptor of the file for the output.
   private let log: CInt
   private let path: String
-  /// A copy of the original standard error.
+  /// A copy of the standard error that this process had at the start.
   private let errors: CInt
 
-  /// - Returns: `nil` without a terminal, which is reported.
-  /// - Throws: `cannotCreate` for a temporary folder that is not writable.
+  /// - Returns: `nil` if there is no terminal. This is reported.
+  /// - Throws: `cannotCreate` if the temporary folder is not writable.
   static func onTerminal() throws(CommandFailure) -> ExecScreen? {
     guard isatty(STDIN_FILENO) == 1, isatty(STDOUT_FILENO) == 1 else {
       StandardError.write("hearth: --ui needs a terminal, so the command runs without the dashboard.")
@@ -157,7 +158,7 @@ struct ExecScreen: Sendable {
     return result
   }
 
-  /// Prints the command's output unchanged, and removes the file.
+  /// Prints the command's output unchanged, and deletes the file.
   private func printLog() {
     do {
       let file = try FileHandle(forReadingFrom: URL(filePath: path))
@@ -172,7 +173,7 @@ struct ExecScreen: Sendable {
   }
 }
 
-/// The environment in which SDKs find a server.
+/// Sets the environment variables with which SDKs find a server.
 enum CommandEnvironment {
   static func of(_ project: String, at address: String, in environment: [String: String]) -> [String: String] {
     var environment = environment
@@ -183,10 +184,10 @@ enum CommandEnvironment {
     return environment
   }
 
-  /// The variable with an app's settings for the Web SDK (`getDefaultsFromEnvVariable` in `@firebase/util`).
+  /// The variable that contains an app's settings for the Web SDK (`getDefaultsFromEnvVariable` in `@firebase/util`).
   static let defaults = "__FIREBASE_DEFAULTS__"
 
-  /// - Parameter known: the variable's previous value. Its other members remain.
+  /// - Parameter known: the previous value of the variable. Its other members remain.
   private static func webDefaults(_ project: String, at address: String, over known: String?) -> String {
     // A value that is not JSON has no members to keep.
     let json = known.flatMap { try? JSONSyntax(parsing: $0) } ?? JSONSyntax(.object([]))
@@ -197,7 +198,7 @@ enum CommandEnvironment {
 }
 
 extension JSONSyntax {
-  /// Returns the object with a string member set in the member object `object`. Values that are not objects are
+  /// A copy of the object in which a string member of the object `object` is set. If `object` is not an object, it is
   /// replaced.
   fileprivate func setting(_ name: String, in object: String, to text: String) -> JSONSyntax {
     func members(_ syntax: JSONSyntax?) -> [Member] {
@@ -209,7 +210,7 @@ extension JSONSyntax {
   }
 }
 
-/// The files that are open at one point in time, to find the files that this process opens later.
+/// Records which files are open at a point in time. With this, files that this process opens later can be found.
 struct OpenFiles {
   private let known: Set<CInt>
 
@@ -224,19 +225,19 @@ struct OpenFiles {
   }
 }
 
-/// A child process that receives the signals of this process.
+/// A child process to which the signals of this process are forwarded.
 final class ForwardingChild: Sendable {
   private enum State {
     case waiting
     case running(pid_t)
-    /// A signal arrived before the command started.
+    /// A signal arrived before the command was started.
     case stopped(Int32)
     case ended
   }
 
-  /// The signals to forward, without signals that the caller of this process ignores.
+  /// The signals that are forwarded. Signals that this process ignores from its start are not included.
   let heard: [Int32]
-  /// The signals that have their default action again in the command.
+  /// The signals whose default action is restored in the command.
   private let restored: [Int32]
   private let state = Mutex(State.waiting)
   private let queue = DispatchQueue(label: "hearth.command")
@@ -257,7 +258,7 @@ final class ForwardingChild: Sendable {
     }
   }
 
-  /// Whether the terminal itself sends the signal to both this process and the command.
+  /// Whether the terminal sends the signal to both this process and the command.
   private static func isFromTerminal(_ number: Int32) -> Bool {
     guard number == SIGINT || number == SIGQUIT else { return false }
     let terminal = open("/dev/tty", O_RDONLY | O_CLOEXEC)
@@ -268,13 +269,14 @@ final class ForwardingChild: Sendable {
 
   var isRunning: Bool { state.withLock { if case .running = $0 { true } else { false } } }
 
-  /// Runs the command to its end.
+  /// Runs the command until it ends.
   /// - Parameters:
-  ///   - files: the descriptors of this process that the command must not inherit.
-  ///   - output: the file for standard output and standard error of the command, which then has no input; `nil` to
-  ///     inherit all three.
-  ///   - errors: the file for standard error alone; `nil` for `output`, or to inherit it.
-  /// - Returns: the exit status, or 128 plus the number of the signal that ended it; 127 and 126 as in a shell.
+  ///   - files: the descriptors of this process that are closed in the command.
+  ///   - output: the file for the command's standard output and standard error. The command then has no input. With
+  ///     `nil`, the command inherits all three.
+  ///   - errors: a separate file for standard error; `nil` to treat it like standard output.
+  /// - Returns: the exit status, or 128 plus the number of the signal that ended the command. As in a shell, 127 and
+  ///   126 mean that it could not be started.
   func run(
     _ words: [String], _ environment: [String: String], closing files: [CInt], output: CInt? = nil, errors: CInt? = nil
   ) async throws -> Int32 {

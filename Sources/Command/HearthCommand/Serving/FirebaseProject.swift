@@ -3,10 +3,10 @@ import CommandOutput
 import FirestoreJSON
 import Foundation
 
-/// The settings for Firestore in `firebase.json` and `.firebaserc`. Paths are relative to the folder of
+/// Firestore's settings in `firebase.json` and `.firebaserc`. Paths are relative to the folder that contains
 /// `firebase.json`.
 struct FirebaseProject: Hashable, Sendable {
-  /// The files of one database.
+  /// The rules and index files of one database.
   struct Database: Hashable, Sendable {
     var id = "(default)"
     var rules: String?
@@ -20,9 +20,9 @@ struct FirebaseProject: Hashable, Sendable {
   private(set) var databases: [Database] = []
   private(set) var host: String?
   private(set) var port: Int?
-  /// The names of the projects in `.firebaserc`, by alias.
+  /// The project names in `.firebaserc`, by alias.
   private(set) var projects: [String: String] = [:]
-  /// The products and emulators that are not served.
+  /// The products and emulators that Hearth does not serve.
   private(set) var others: [String] = []
 
   /// - Parameter config: the path of the file; `nil` for the file in the working directory, if it exists.
@@ -50,7 +50,7 @@ struct FirebaseProject: Hashable, Sendable {
     }
   }
 
-  /// The project with an alias or a name. With `nil`, this is the default project.
+  /// The project with an alias or a name. With `nil`, the default project.
   func project(_ name: String?) -> String? { name.map { projects[$0] ?? $0 } ?? projects["default"] }
 
   // MARK: Reading
@@ -73,7 +73,7 @@ struct FirebaseProject: Hashable, Sendable {
     for name in names where !others.contains(name) { others.append(name) }
   }
 
-  /// - Returns: the other emulators.
+  /// - Returns: the emulators that Hearth does not serve.
   private mutating func readEmulators(_ syntax: JSONSyntax) throws(JSONError) -> [String] {
     var others: [String] = []
     for emulator in try Self.members(syntax, "\"emulators\"") {
@@ -125,8 +125,9 @@ struct FirebaseProject: Hashable, Sendable {
 }
 
 extension ServeOptions {
-  /// Fills in omitted options from `firebase.json`, and reports them in one line.
-  /// - Throws: `CommandFailure` for a file that cannot be read, and for a bare `--require-indexes` without such a file.
+  /// Sets omitted options from `firebase.json`, and reports them on one line.
+  /// - Throws: `CommandFailure` if the file cannot be read, or if `--require-indexes` has no value and there is no such
+  ///   file.
   mutating func complete(from project: FirebaseProject?) throws(CommandFailure) {
     // A bare option, or its long form.
     let asksForIndexes = access.requireIndexes == FirebaseProject.fileName

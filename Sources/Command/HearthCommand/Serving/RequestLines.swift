@@ -8,8 +8,8 @@ import FirestoreServer
 import Foundation
 import Synchronization
 
-/// The log of a server: a line per request on standard error. A slow reader does not stop the server: lines beyond 1 MiB
-/// are counted instead.
+/// Prints the log of a server: one line per request on standard error. If the reader is slow, the server does not wait.
+/// Lines are then dropped and counted when more than 1 MiB is waiting.
 final class RequestLines: Sendable {
   private struct State {
     var pending: [ShownText] = []
@@ -85,7 +85,7 @@ final class RequestLines: Sendable {
     }
   }
 
-  /// The uid of the caller, or `owner` for an administrator; `nil` for a caller who is not signed in.
+  /// The uid of the user who sent the request; `owner` for an administrator, `nil` for a user who is not signed in.
   private func user(of request: LoggedRequest) -> String? {
     // The request itself was rejected for an invalid token.
     guard let caller = try? rules.caller(request.authorization) else { return nil }
@@ -95,7 +95,7 @@ final class RequestLines: Sendable {
     }
   }
 
-  /// The line of the last rule in the text of a rejection, such as `false for 'get' @ L5`.
+  /// The line number of the last rule in the text of a rejection, such as `false for 'get' @ L5`.
   private static func line(in rejection: String?) -> Int? {
     rejection?.matches(of: /@ L([0-9]+)/).last.flatMap { Int($0.output.1) }
   }

@@ -5,7 +5,7 @@ import Dispatch
 import Foundation
 import Glibc
 
-/// `hearth serve`: the embedded backend as a google.firestore.v1 server.
+/// `hearth serve`: serves the embedded backend with the protocol google.firestore.v1.
 struct ServeCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "serve",
@@ -73,14 +73,14 @@ struct ServeCommand: AsyncParsableCommand {
     }
   }
 
-  /// Instructions for connecting a program or another Hearth on this machine.
+  /// Text about how a program or another Hearth on this machine connects to the server.
   private static func way(to address: ServedAddress, _ options: ServeOptions) -> ShownText {
     guard let certificate = options.tlsCert else { return "export FIRESTORE_EMULATOR_HOST=\(address.local)" }
     let secret = options.access.adminSecret.map { " --admin-secret \($0)" } ?? ""
     return "hearth --emulator \(address.local) --trust \(certificate)\(secret)"
   }
 
-  /// Notifies the service manager that started this process, if any. A failed notification is reported on standard
+  /// Notifies the service manager if one started this process. If this fails, the failure is reported on standard
   /// error.
   private var serviceManager: @Sendable (ServiceManager.Notice) -> Void {
     do throws(ServiceManagerError) {
@@ -95,11 +95,11 @@ struct ServeCommand: AsyncParsableCommand {
   }
 }
 
-/// Signals that this process handles instead of ending.
+/// Handles signals, which then no longer end the process.
 final class HeardSignals {
   private var sources: [any DispatchSourceSignal] = []
 
-  /// Returns when this process handles all of the signals. A signal before that would be lost.
+  /// Returns when all of the signals are handled. A signal that arrives earlier would be lost.
   /// - Parameter body: called with the number of each signal.
   init(_ numbers: [Int32], _ body: @escaping @Sendable (Int32) -> Void) async {
     for number in numbers {

@@ -9,7 +9,7 @@ import Foundation
 
 import struct Hearth.Backend
 
-/// The options of `hearth serve` and `hearth exec`: where to listen, which data to serve, and who may use it.
+/// The options of `hearth serve` and `hearth exec`: the address, the data to serve, and who may access it.
 struct ServeOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The address to listen on. (default: 127.0.0.1)", valueName: "address"))
   var host: String?
@@ -100,10 +100,10 @@ struct ServeOptions: ParsableArguments {
 enum ServedData: Hashable, Sendable {
   case memory
   case folder(String)
-  /// The user's local database, which clients may clear only if the user allows it.
+  /// The user's local database. Clients may clear it only if the user allows this.
   case local(String, mayBeCleared: Bool)
 
-  /// The data that the options select. By default it is in memory and ends with the server.
+  /// The data that the options select. By default, the data is in memory and is lost when the server ends.
   init(_ options: ServeOptions, _ paths: Paths) {
     let local = paths.data + "/backend"
     let folder = options.data.map { Backend.dataFolder(of: $0) } ?? (options.local && !options.inMemory ? local : nil)
@@ -117,7 +117,7 @@ enum ServedData: Hashable, Sendable {
 
   private static func resolved(_ path: String) -> String { URL(filePath: path).resolvingSymlinksInPath().path }
 
-  /// The folder; `nil` for data in memory.
+  /// The folder of the data; `nil` for data in memory.
   var folder: String? {
     switch self {
     case .memory: nil
@@ -127,7 +127,7 @@ enum ServedData: Hashable, Sendable {
 
   var isProtected: Bool { if case .local(_, mayBeCleared: false) = self { true } else { false } }
 
-  /// The data in one sentence.
+  /// A sentence about the data.
   var text: String {
     switch self {
     case .memory: "The data is in memory until the server ends."

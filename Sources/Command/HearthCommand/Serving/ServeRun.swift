@@ -13,15 +13,15 @@ import FirestoreSharing
 import Foundation
 import Glibc
 
-/// One run of a server: from its options to the end, with the import at the start and the export at the end.
+/// A run of a server. It imports data at the start and exports data at the end, if requested.
 struct ServeRun: Sendable {
   let options: ServeOptions
   let data: ServedData
   private let address: (host: String, port: Int)
 
   /// - Parameters:
-  ///   - options: the options of the command line; `firebase.json` completes them.
-  ///   - usualPort: the port if neither the options nor the file names one.
+  ///   - options: the options of the command line. Omitted options are taken from `firebase.json`.
+  ///   - usualPort: the port that is used if neither the options nor the file contains one.
   init(_ given: ServeOptions, usualPort: Int) throws {
     var options = given
     if options.logFormat == .json { StandardError.writesJSON() }
@@ -32,10 +32,10 @@ struct ServeRun: Sendable {
     self.options = options
   }
 
-  /// Serves until a stop.
+  /// Serves until a stop is requested.
   /// - Parameters:
-  ///   - ready: called once, when connections are accepted.
-  ///   - ended: called after the last connection, with the rules and their counts.
+  ///   - ready: called once, when connections can be accepted.
+  ///   - ended: called after the last connection has ended, with the rules and their evaluation counts.
   /// - Throws: `CommandFailure` with the reason why it cannot serve.
   func run(
     until stop: StopSignal, ready: @escaping @Sendable (ServedAddress) -> Void,
@@ -111,7 +111,7 @@ struct ServeRun: Sendable {
         report: tell, objection: options.emulator.objection(tell)))
   }
 
-  /// Refuses to listen on an address that other machines can reach without rules, unless the user requested it.
+  /// Throws if the address is reachable from other machines and there are no rules, unless the user allowed this.
   private func checkIsMeant(of host: String) throws {
     let access = options.access
     if !access.hasRules, !access.open {
@@ -134,9 +134,9 @@ struct ServeRun: Sendable {
 
 /// The address of a server.
 struct ServedAddress: Hashable, Sendable {
-  /// The address that the server listens on.
+  /// The address on which the server listens.
   let bound: String
-  /// The address for a program on this machine.
+  /// The address with which a program on this machine connects.
   let local: String
   let port: Int
 
@@ -148,13 +148,13 @@ struct ServedAddress: Hashable, Sendable {
   }
 }
 
-/// The file with the server's address for other programs. It exists while the server listens.
+/// A file that contains the server's address for other programs. It exists while the server is running.
 private struct ReadyFile {
   let path: String
 
   init(_ path: String) { self.path = path }
 
-  /// Writes the address. The file appears with its whole content.
+  /// Writes the address to the file atomically.
   func write(_ address: String) {
     let part = "\(path).part-\(getpid())"
     do {
@@ -169,10 +169,10 @@ private struct ReadyFile {
   func remove() { unlink(path) }
 }
 
-/// Checks the files of `--tls-cert` and `--tls-key` before anything is opened.
+/// Checks the files of `--tls-cert` and `--tls-key` before the server starts.
 private enum ServedTLSFiles {
-  /// - Throws: `CommandFailure` for a missing or unreadable file, and for a key of this user that others can read or
-  ///   change, as in ssh.
+  /// - Throws: `CommandFailure` for a missing or unreadable file. Also for a key file of this user that others can read
+  ///   or change, as ssh does.
   static func check(certificate: String?, key: String?) throws {
     for file in [certificate, key].compactMap({ $0 }) where access(file, R_OK) != 0 {
       let status: ExitStatus = errno == EACCES ? .permissionDenied : .noInput

@@ -12,17 +12,17 @@ import FirestoreService
 import FirestoreSharing
 import Foundation
 
-/// The exports in Google's format that a server loads at its start and writes at its end.
+/// The exports in Google's format that a server imports at its start and writes at its end.
 struct ServedExports {
   private let imported: String?
   private let exported: String?
-  /// The project in the options; `nil` for the import's project.
+  /// The project in the options; `nil` to use the project of the import.
   private let project: String?
-  /// The database of the import's first document.
+  /// The database that contains the import's first document.
   private let source: DatabaseID?
 
-  /// Checks for all possible errors before serving starts. An import is read to its end, so that serving starts only
-  /// with a complete import.
+  /// Detects all errors that are possible before the server starts. An import is read completely, so that the server
+  /// never starts with a part of it.
   init(_ options: EmulatorOptions, environment: [String: String]) throws {
     imported = options.importData
     exported = options.exportOnExit.map { folder in
@@ -56,8 +56,8 @@ struct ServedExports {
     }
   }
 
-  /// The folder with Firestore's documents. An export of the Firebase CLI has it next to the data of other products.
-  /// Returns other folders unchanged.
+  /// The folder with Firestore's documents. In an export of the Firebase CLI, this is a subfolder. Other folders are
+  /// returned unchanged.
   private static func place(in folder: String) -> String {
     let file = URL(filePath: folder).appending(path: "firebase-export-metadata.json")
     guard let text = try? String(contentsOf: file, encoding: .utf8) else { return folder }
@@ -69,15 +69,16 @@ struct ServedExports {
     return "\(folder)/\(name)"
   }
 
-  /// The database of the documents: the export's database, in the named project.
+  /// The database into which documents are imported. It has the database id of the export and the project in the
+  /// options.
   private var database: DatabaseID {
     DatabaseID(project: project ?? "", database: source?.database ?? "(default)")
   }
 
   // MARK: Import
 
-  /// Fills an empty database.
-  /// - Parameter isKept: whether the data existed before and is preserved.
+  /// Imports the documents into an empty database.
+  /// - Parameter isKept: whether the data is stored in a folder and may already exist.
   func begin(with data: PortSource, isKept: Bool) async throws {
     guard let imported, source != nil else { return }
     let (target, datastore) = (database, data.datastore(for: database))
@@ -104,7 +105,7 @@ struct ServedExports {
 
   // MARK: Export
 
-  /// Writes the requested export.
+  /// Writes the export if one is requested.
   func end(with data: PortSource) async throws {
     guard let exported else { return }
     let start = ContinuousClock.now

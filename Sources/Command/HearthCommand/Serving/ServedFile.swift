@@ -7,18 +7,18 @@ import DashboardHost
 import Foundation
 import Glibc
 
-/// A text file that is reread when it changes: a server's settings, or a played scenario.
+/// A text file that is read again when it changes, such as a server's settings or a scenario.
 struct ServedFile {
-  /// The protection that a file needs from other users.
+  /// The way in which the file must be protected from other users.
   enum Protection {
     case none
-    /// Other users may read the file and not change it.
+    /// Other users may read the file but must not be able to change it.
     case fromWriters
-    /// Other users may neither read nor change the file.
+    /// Other users must not be able to read or change the file.
     case fromReaders
 
-    /// - Parameter isOwn: whether the file is this user's, so that its group needs no access. A file that other users
-    ///   manage, such as a secret in a container, may be readable for a group.
+    /// - Parameter isOwn: whether this user owns the file. If so, its group needs no access. If another user manages
+    ///   the file, such as a secret in a container, a group may be allowed to read it.
     func objection(to mode: mode_t, isOwn: Bool) -> String? {
       let others: mode_t = isOwn ? 0o077 : 0o007
       switch self {
@@ -32,7 +32,7 @@ struct ServedFile {
   private static let mostBytes = 16 * 1024 * 1024
 
   private let path: String
-  /// The kind of content, for messages.
+  /// The kind of the contents, for messages.
   private let content: String
   private let protection: Protection
 
@@ -42,7 +42,7 @@ struct ServedFile {
     self.protection = protection
   }
 
-  /// - Parameter waits: whether to wait for the content of a pipe; otherwise only a regular file is read.
+  /// - Parameter waits: whether to read a pipe, which waits for its contents. If not, only a regular file is read.
   func text(waits: Bool = true) throws(CommandFailure) -> String {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | (waits ? 0 : O_NONBLOCK))
     guard descriptor >= 0 else { throw unreadable(String(cString: strerror(errno))) }
@@ -70,7 +70,7 @@ struct ServedFile {
     return text
   }
 
-  /// Checks the mode of a regular file. The user who started this process is responsible for the content of a pipe.
+  /// Checks the permissions of a regular file. For a pipe, the user who started this process is responsible.
   private func checkProtection(of descriptor: CInt) throws(CommandFailure) {
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
@@ -87,8 +87,8 @@ struct ServedFile {
     CommandFailure(.noInput, "The \(content) in \(path) cannot be read: \(reason).")
   }
 
-  /// Reports the content after every change, or that the file is no longer readable, until the watch is stopped. The
-  /// content of a pipe is read only once.
+  /// Reports the new contents after each change, or that the file can no longer be read. Ends when the watch is
+  /// stopped. A pipe is read only once.
   @MainActor
   func watch(_ changed: @escaping @MainActor (Result<String, CommandFailure>) -> Void) -> FileWatch? {
     let again = { Result { () throws(CommandFailure) in try text(waits: false) } }

@@ -5,20 +5,20 @@ import FirestoreModel
 import FirestoreSharing
 import Synchronization
 
-/// The backend of a port.
+/// The backend that a port serves.
 enum PortSource: Sendable {
   case memory(LocalBackend)
   case shared(SharedData)
 }
 
-/// A port that serves the embedded backend while it is open in this process. If another process holds the data, the
-/// port asks that process to release it, and connections wait until the data is open here.
+/// A port that serves the embedded backend while this process has the data open. If another process has the data open,
+/// the port asks that process to release the data. Connections wait until this process has it open.
 struct ServedPort: Sendable {
   private var configuration: EmulatorServer.Configuration
   private let source: PortSource
   private let report: @Sendable (String) -> Void
 
-  /// - Parameter report: called with the process that holds the data, and when this process has it again.
+  /// - Parameter report: called with the process that has opened the data, and when this process has opened it again.
   init(
     _ configuration: EmulatorServer.Configuration, _ source: PortSource, report: @escaping @Sendable (String) -> Void
   ) {
@@ -27,9 +27,9 @@ struct ServedPort: Sendable {
     self.report = report
   }
 
-  /// Opens data that another process holds, and asks that process to release it.
-  /// - Parameter enforced: the option that the port enforces on requests; `nil` for none.
-  /// - Throws: `unavailable` if the other process keeps it.
+  /// Opens the data. If another process has it open, asks that process to release it.
+  /// - Parameter enforced: the option that the port enforces for requests; `nil` for none.
+  /// - Throws: `unavailable` if the other process does not release the data.
   static func claim(_ data: SharedData, for enforced: String?) async throws(RPCStatus) {
     do throws(RPCStatus) { try await data.claim() } catch {
       if error.code == .cancelled { throw error }
@@ -39,8 +39,8 @@ struct ServedPort: Sendable {
     }
   }
 
-  /// Serves until a stop. Running calls then get a short time to finish.
-  /// - Parameter ready: called once, with the bound port, when connections are accepted.
+  /// Serves until a stop is requested. Running calls then get a short time to finish.
+  /// - Parameter ready: called once, with the port number, when connections can be accepted.
   /// - Throws: `RPCStatus` with the reason why it cannot listen on the address.
   func run(until stop: StopSignal, ready: @escaping @Sendable (Int) -> Void) async throws {
     switch source {
@@ -57,7 +57,7 @@ struct ServedPort: Sendable {
     }
   }
 
-  /// - Parameter end: the end of the serving period.
+  /// - Parameter end: signals that this process no longer has the data open.
   private func serve(
     _ backend: LocalBackend, until stop: StopSignal, orEnd end: SharedData.End?,
     _ ready: @escaping @Sendable (Int) -> Void
@@ -81,9 +81,10 @@ struct ServedPort: Sendable {
     }
   }
 
-  /// Waits until the data is open here. If another process has taken it, for example while this process was stopped,
-  /// asks that process to release it.
-  /// - Returns: the data, and the end of the period for which it is open here; `nil` after a stop.
+  /// Waits until this process has the data open. If another process has opened it, for example while this process was
+  /// stopped, asks that process to release it.
+  /// - Returns: the data, and a signal for the time when it is no longer open here. Returns `nil` after a stop was
+  ///   requested.
   private func open(_ data: SharedData, until stop: StopSignal) async throws -> (LocalBackend, SharedData.End)? {
     try await withThrowingTaskGroup(of: (LocalBackend, SharedData.End)?.self) { group in
       group.addTask {
@@ -118,12 +119,12 @@ private final class FirstCall: Sendable {
   func callAsFunction(_ number: Int) { if !isOver.exchange(true, ordering: .relaxed) { call(number) } }
 }
 
-/// A request to stop, which is permanent.
+/// A request to stop. It cannot be withdrawn.
 final class StopSignal: Sendable {
   private let state = Mutex((isStopped: false, waiting: [AsyncStream<Void>.Continuation]()))
   private let first: @Sendable () -> Void
 
-  /// - Parameter first: called at the first request, before the waiting tasks resume.
+  /// - Parameter first: called at the first request, before waiting tasks are resumed.
   init(first: @escaping @Sendable () -> Void) { self.first = first }
 
   var isStopped: Bool { state.withLock { $0.isStopped } }
@@ -137,7 +138,7 @@ final class StopSignal: Sendable {
     for continuation in waiting { continuation.yield() }
   }
 
-  /// A stream for one waiting task. It yields for each request to stop.
+  /// A stream for one waiting task. It yields each time a stop is requested.
   func stops() -> AsyncStream<Void> {
     let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     let isStopped = state.withLock { state in

@@ -16,15 +16,15 @@ import TransportSecurity
 import struct Hearth.FirestoreError
 import struct Hearth.IndexConfiguration
 
-/// The security rules of `hearth serve`, from its options: read at the start and whenever their file changes.
+/// The security rules that `hearth serve` enforces. They are read at the start and whenever their files change.
 struct ServedRules {
   let rules: AccessRules
-  /// The files, each with the database that its rules apply to; `nil` for all databases.
+  /// The rules files. Each applies to one database; `nil` means all databases.
   private let files: [(name: String, database: String?)]
 
-  /// - Parameter isLoopback: whether only this machine reaches the port. Other machines do not receive the name of the
-  ///   rule that denied a request.
-  /// - Throws: `CommandFailure` for unreadable files, and for invalid rules or keys.
+  /// - Parameter isLoopback: whether only this machine can reach the port. If not, rejections do not name the rule that
+  ///   denied the request.
+  /// - Throws: `CommandFailure` if a file cannot be read, or if rules or keys are invalid.
   init(_ options: AccessOptions, isLoopback: Bool) throws {
     files =
       options.rules.map { [($0, nil)] } ?? options.databaseRules.sorted { $0.key < $1.key }.map { ($0.value, $0.key) }
@@ -48,7 +48,8 @@ struct ServedRules {
     if let database { rules.set(.ruleset(ruleset), forDatabase: database) } else { rules.set(.ruleset(ruleset)) }
   }
 
-  /// Rereads each file whenever it changes, until its watch is stopped. Invalid rules change nothing.
+  /// Reads each file again when it changes, until its watch is stopped. If the new rules are invalid, the previous
+  /// rules remain in effect.
   @MainActor
   func watch() -> [FileWatch?] { files.map { watch($0.name, for: $0.database) } }
 
@@ -87,9 +88,9 @@ struct ServedRules {
   }
 }
 
-/// The public keys of `--auth-keys`.
+/// The public keys in the file of `--auth-keys`.
 private struct AuthKeys {
-  /// The keys by id; the id of a key in PEM is empty.
+  /// The keys by id. The id of a key in PEM format is empty.
   private var keys: [String: RSAPublicKey] = [:]
 
   /// - Throws: `CommandFailure` for an unreadable file, or for a file without a key.
@@ -144,12 +145,13 @@ private struct AuthKeys {
   }
 }
 
-/// The composite indexes of `hearth serve --require-indexes`: read at the start and whenever their file changes.
+/// The composite indexes that `hearth serve --require-indexes` requires. They are read at the start and whenever their
+/// file changes.
 struct RequiredIndexes {
   let indexes: ServedIndexes
   private let file: String?
 
-  /// - Throws: `CommandFailure` for an unreadable file, or for a file that differs from the format of Google's tools.
+  /// - Throws: `CommandFailure` if the file cannot be read or does not have the format of Google's tools.
   init(_ file: String?) throws {
     self.file = file
     indexes = ServedIndexes(
@@ -246,20 +248,20 @@ struct AccessOptions: ParsableArguments {
   )
   var open = false
 
-  /// The rules files of `firebase.json` for several databases, by database id.
+  /// The rules files in `firebase.json` if it has several databases, by database id.
   var databaseRules: [String: String] = [:]
 
   var hasRules: Bool { rules != nil || !databaseRules.isEmpty }
 
-  /// The option that the process with the data must enforce on requests; `nil` for none.
+  /// The option that the process with the open data must enforce for requests; `nil` for none.
   var enforced: String? {
     if hasRules { return "rules" }
     if requireIndexes != nil { return "--require-indexes" }
     return concurrency == .pessimistic ? "--concurrency pessimistic" : nil
   }
 
-  /// Whether a text is an origin in the spelling of browsers (RFC 6454 §6.2), since origins are compared letter by
-  /// letter.
+  /// Whether a text is an origin as browsers write it (RFC 6454 §6.2). The spelling matters, because origins are
+  /// compared as text.
   static func isOrigin(_ text: String) -> Bool {
     if text == "null" { return true }
     guard let end = text.firstRange(of: "://") else { return false }

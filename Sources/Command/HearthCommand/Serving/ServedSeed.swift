@@ -6,15 +6,16 @@ import FirestoreModel
 import FirestoreProtocol
 import Foundation
 
-/// The documents of `serve --seed`: a file in any form that `hearth import` reads, for an empty database.
+/// The documents of `serve --seed`. They are imported into an empty database, from a file in any format that `hearth
+/// import` reads.
 struct ServedSeed {
   private let file: String
   private let database: DatabaseID
 
   /// - Parameters:
   ///   - file: the path of the file or folder; `nil` for none.
-  ///   - project: the project of the options.
-  /// - Throws: `CommandFailure` without a project.
+  ///   - project: the project in the options.
+  /// - Throws: `CommandFailure` if there is no project.
   init?(_ file: String?, project: String?, environment: [String: String]) throws(CommandFailure) {
     guard let file else { return nil }
     guard let project = project ?? environment["GOOGLE_CLOUD_PROJECT"] ?? environment["GCLOUD_PROJECT"] else {
@@ -23,8 +24,8 @@ struct ServedSeed {
     (self.file, database) = (file, DatabaseID(project: project))
   }
 
-  /// Fills the database, unless it has documents.
-  /// - Throws: for the first document that cannot be imported.
+  /// Imports the documents, unless the database already contains documents.
+  /// - Throws: the error of the first document that cannot be imported.
   func fill(_ data: PortSource) async throws {
     let datastore = data.datastore(for: database)
     guard try await datastore.listCollectionIDs(below: .root).isEmpty else {

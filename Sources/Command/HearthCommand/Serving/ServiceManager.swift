@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// The service manager that started this process and waits for its notification, such as systemd for a unit of
-/// `Type=notify`: a datagram of `NAME=value` lines to the socket in `NOTIFY_SOCKET` (sd_notify(3)).
+/// The service manager that started this process and waits for a notification, such as systemd for a unit with
+/// `Type=notify`. The notification is a datagram with lines `NAME=value` to the socket in `NOTIFY_SOCKET`
+/// (sd_notify(3)).
 struct ServiceManager: Hashable, Sendable {
   /// A message to the service manager.
   enum Notice: Hashable, Sendable {
-    /// Connections are accepted; the text is for people.
+    /// Connections are accepted. The text describes the state for people.
     case ready(String)
     /// The shutdown has begun, and running requests are finishing.
     case stopping
 
-    /// The datagram. A line break in its text would begin another assignment.
+    /// The contents of the datagram. Line breaks in the text are replaced, because a new line would be another
+    /// assignment.
     var text: String {
       func line(_ text: String) -> String { String(text.map { $0.isNewline || $0 == "\0" ? " " : $0 }) }
       return switch self {
@@ -21,11 +23,11 @@ struct ServiceManager: Hashable, Sendable {
     }
   }
 
-  /// The variable's value: a path, or `@` and an abstract name.
+  /// The value of the variable: a path, or `@` followed by an abstract name.
   private let address: String
 
   /// - Returns: `nil` if the variable is unset or empty.
-  /// - Throws: for another kind of address, or one that is too long.
+  /// - Throws: if the address is of another kind or too long.
   init?(environment: [String: String]) throws(ServiceManagerError) {
     guard let address = environment[ServiceManagerError.variable], !address.isEmpty else { return nil }
     guard let first = address.first, first == "/" || first == "@", address.utf8.count > 1 else {
@@ -47,7 +49,7 @@ struct ServiceManager: Hashable, Sendable {
     if count < 0 { throw ServiceManagerError(address, .system(errno)) }
   }
 
-  /// The size of `sun_path`. A path that fills it needs no terminating zero.
+  /// The size of `sun_path`. A path of exactly this size needs no terminating zero.
   private static let longestAddress = MemoryLayout.size(ofValue: sockaddr_un().sun_path)
 
   private func withAddress(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Int) -> Int {
@@ -69,7 +71,7 @@ struct ServiceManagerError: Error, Hashable, Sendable {
   enum Reason: Hashable, Sendable {
     case form
     case length
-    /// The system's error number.
+    /// An error number of the operating system.
     case system(Int32)
   }
 
@@ -80,7 +82,7 @@ struct ServiceManagerError: Error, Hashable, Sendable {
 
   init(_ address: String, _ reason: Reason) { (self.address, self.reason) = (address, reason) }
 
-  /// The reason and its consequence, in one or two sentences.
+  /// One or two sentences about the reason and its consequence.
   var text: String {
     let cause =
       switch reason {

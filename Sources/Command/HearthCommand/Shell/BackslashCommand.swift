@@ -12,7 +12,7 @@ import Foundation
 import Glibc
 import Spelling
 
-/// A backslash command, which concerns the shell itself and not the data.
+/// A command that starts with a backslash. It concerns the shell itself, not the data.
 enum BackslashCommand: String, CaseIterable {
   case help = "?"
   case commandHelp = "h"
@@ -30,7 +30,7 @@ enum BackslashCommand: String, CaseIterable {
   case system = "!"
   case quit = "q"
 
-  /// The syntax of the command, and its effect.
+  /// The syntax of the command, and a description.
   var usage: (form: String, text: String) {
     switch self {
     case .help: ("\\?", "this list")
@@ -55,7 +55,7 @@ enum BackslashCommand: String, CaseIterable {
     }
   }
 
-  /// The largest number of words after the command; `nil` for any number.
+  /// The maximum number of words after the command; `nil` for no limit.
   var largestCount: Int? {
     switch self {
     case .help, .connections, .edit, .history, .quit: 0
@@ -66,8 +66,7 @@ enum BackslashCommand: String, CaseIterable {
     }
   }
 
-  /// The equivalent command for other shells' words without a backslash: commands of sqlite3, and words of mongosh and
-  /// MySQL.
+  /// The equivalent command for words that other shells use without a backslash: sqlite3, mongosh and MySQL.
   static func meant(by words: [String]) -> BackslashCommand? {
     guard let first = words.first?.lowercased() else { return nil }
     switch first {
@@ -87,7 +86,7 @@ enum BackslashCommand: String, CaseIterable {
     }
   }
 
-  /// The names of the commands in other shells.
+  /// The names that other shells use for backslash commands.
   private static let synonyms: [String: BackslashCommand] = [
     "": .help, "help": .help, "conninfo": .connect, "connect": .connect, "use": .connect, "u": .connect,
     "list": .connections, "dt": .describe, "dn": .describe, "d+": .describe, "dt+": .describe, "ls": .describe,
@@ -155,7 +154,7 @@ extension ShellSession {
     return 0
   }
 
-  /// - Throws: for words that would be ignored: a backslash command uses its whole line.
+  /// - Throws: if there are more words than the command uses.
   static func words(_ text: String, of command: BackslashCommand) throws(CommandFailure) -> [String] {
     let statements: [ShellText.Statement]
     do throws(ShellText.Failure) {
@@ -175,7 +174,7 @@ extension ShellSession {
     return words
   }
 
-  /// Changes a switch by its command, reports the new value, and returns it.
+  /// Turns a setting on or off, reports the new value, and returns it.
   private static func flag(
     _ words: [String], of command: BackslashCommand, _ before: Bool, _ name: String, quietly isQuiet: Bool
   ) throws(CommandFailure) -> Bool {
@@ -190,8 +189,8 @@ extension ShellSession {
     return flag
   }
 
-  /// Switches to another backend. Commands with their own backend options still use those options. Fails if the server
-  /// does not respond.
+  /// Changes the default backend. Commands that name a backend in their options still use that backend. Throws if the
+  /// server does not respond.
   private func connect(_ words: [String]) async throws {
     if !words.isEmpty {
       let before = surroundings.storage
@@ -209,7 +208,7 @@ extension ShellSession {
     return lastStorage
   }
 
-  /// The equivalent options of a single word: a place, or the name of a connection.
+  /// The options that are equivalent to a single word, which is a location or the name of a connection.
   private static func arguments(_ words: [String]) throws(CommandFailure) -> [String] {
     guard words.count == 1, !words[0].hasPrefix("-") else { return words }
     let place = PlaceText(words[0])
@@ -243,7 +242,7 @@ extension ShellSession {
     }
   }
 
-  /// Opens the last text in the user's editor, and runs the result.
+  /// Opens the last text in the user's editor, and runs the edited text.
   private func edit() async throws -> Int32 {
     let editor = UserEditor(environment: ProcessInfo.processInfo.environment)
     if let refusal = editor.refusal(isTerminal: UserEditor.hasTerminal) { throw CommandFailure(.usage, refusal) }
@@ -266,7 +265,7 @@ extension ShellSession {
     return await run(text, from: .file("the editor"))
   }
 
-  /// The backend and database that commands use, in a sentence.
+  /// A sentence about the backend and the database that commands use.
   var whereabouts: String {
     let locations = surroundings.storage.locations(options.paths)
     let name = locations.connection.map { "\($0.name): " } ?? ""

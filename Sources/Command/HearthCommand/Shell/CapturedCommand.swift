@@ -9,14 +9,14 @@ import Synchronization
 
 /// Runs commands in this process, one after the other, and captures their output.
 final class CapturedCommand: Sendable {
-  /// The size limit of an answer in bytes.
+  /// The maximum size of the captured output in bytes.
   static let mostBytes = 60_000
 
   private let surroundings: ShellSurroundings
 
   init(in surroundings: ShellSurroundings) { self.surroundings = surroundings }
 
-  /// Runs a command. At most one runs at a time: standard output belongs to the process.
+  /// Runs a command. Only one command runs at a time, because standard output belongs to the whole process.
   func run(_ words: [String]) async -> AssistantCommands.Outcome {
     let (output, errors) = (CapturedStream(STDOUT_FILENO), CapturedStream(STDERR_FILENO))
     var status: Int32
@@ -42,8 +42,8 @@ final class CapturedCommand: Sendable {
   func interrupt() { surroundings.interrupt(SIGINT) }
 }
 
-/// Captures a standard stream of this process until `end`. Beyond the size limit, writes to the stream fail like writes
-/// to a pipe without a reader.
+/// Captures a standard stream of this process until `end` is called. If the output exceeds the maximum size, further
+/// writes fail as if a pipe's reader had disconnected.
 private final class CapturedStream: Sendable {
   private struct State {
     var bytes: [UInt8] = []
@@ -86,7 +86,7 @@ private final class CapturedStream: Sendable {
   }
 
   /// Restores the stream.
-  /// - Returns: the captured text. A text that was cut ends with its last whole line.
+  /// - Returns: the captured text. If it was cut, it ends with a complete line.
   func end() async -> (text: String, isCut: Bool) {
     dup2(usual, descriptor)
     close(usual)

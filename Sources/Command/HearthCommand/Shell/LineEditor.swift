@@ -4,12 +4,13 @@ import CommandTransfer
 import Foundation
 import TerminalCanvas
 
-/// An input line. Keys edit it, or load another line from the history. The caller handles the remaining keys.
+/// A line that the user edits. Keys change the line or load another line from the history. The caller handles all other
+/// keys.
 struct LineEditor: Sendable {
   enum Outcome: Hashable, Sendable {
     /// The line has changed and must be drawn.
     case edited
-    /// The text is complete.
+    /// The user has submitted the text.
     case submit(String)
     case complete
     /// The line was discarded.
@@ -23,9 +24,9 @@ struct LineEditor: Sendable {
 
   private struct Search: Hashable, Sendable {
     var pattern = ""
-    /// The index of the displayed entry; `nil` for none.
+    /// The index of the history entry that is shown; `nil` for none.
     var index: Int?
-    /// The line before the search.
+    /// The line as it was before the search.
     var before: LineBuffer
     var hasFailed = false
   }
@@ -34,21 +35,21 @@ struct LineEditor: Sendable {
   private var search: Search?
   /// The entries of the history, oldest first.
   private let entries: [String]
-  /// The index of the displayed entry. The line itself has the index after the last entry.
+  /// The index of the history entry that is shown. The new line has the index after the last entry.
   private var place: Int
-  /// Entries that were edited before another one was loaded, by index.
+  /// History entries that the user changed before loading another entry, by index.
   private var changed: [Int: String] = [:]
 
   /// - Parameters:
   ///   - entries: the previous lines, oldest first.
-  ///   - buffer: an empty buffer that holds the text cut from earlier lines.
+  ///   - buffer: an empty buffer that contains the text that was last cut.
   init(entries: [String], buffer: LineBuffer = LineBuffer()) {
     self.entries = entries
     self.buffer = buffer
     place = entries.count
   }
 
-  /// The prompt before the text. During a search, this is the search prompt.
+  /// The prompt before the text. During a search, returns the search prompt.
   func prompt(_ usual: ShellPrompt) -> ShellPrompt {
     guard let search else { return usual }
     return ShellPrompt("\(search.hasFailed ? "no entry with" : "search") '\(SafeText.sanitized(search.pattern))': ")
@@ -118,7 +119,7 @@ struct LineEditor: Sendable {
     return .edited
   }
 
-  /// Submits the text. A text that ends inside quotes or brackets continues on the next line.
+  /// Submits the text. If the text ends inside quotes or brackets, it continues on the next line instead.
   private mutating func submit() -> Outcome {
     buffer.moveToEnd()
     guard ShellText.isUnfinished(buffer.text) else { return .submit(buffer.text) }
@@ -135,7 +136,7 @@ struct LineEditor: Sendable {
     buffer.replace(with: changed[wanted] ?? (wanted < entries.count ? entries[wanted] : ""))
   }
 
-  /// - Returns: `nil` for a key that ends the search and then has its usual effect.
+  /// - Returns: `nil` if the key ends the search. The key then has its usual effect.
   private mutating func searchKey(_ key: Key) -> Outcome? {
     guard var search else { return nil }
     if let typed = key.typedCharacter {
@@ -186,19 +187,19 @@ struct LineEditor: Sendable {
   mutating func complete(from start: Int, with text: String) { buffer.replace(from: start, with: text) }
 }
 
-/// An editable text with a cursor and the Emacs keys of shells.
+/// A text with a cursor. It is edited with the Emacs keys that shells use.
 struct LineBuffer: Hashable, Sendable {
   private(set) var characters: [Character] = []
   /// The position of the cursor, from 0 to the number of characters.
   private(set) var cursor = 0
-  /// The last cut text.
+  /// The text that was last cut.
   private var cut: [Character] = []
 
   var text: String { String(characters) }
   var isEmpty: Bool { characters.isEmpty }
   var isAtEnd: Bool { cursor == characters.count }
 
-  /// Replaces the text and moves the cursor to its end. The cut text remains.
+  /// Replaces the text and moves the cursor to its end. The text that was last cut is kept.
   mutating func replace(with text: String) {
     characters = Array(text)
     cursor = characters.count
@@ -229,7 +230,7 @@ struct LineBuffer: Hashable, Sendable {
   mutating func moveBackByWord() { cursor = wordStart }
   mutating func moveOnByWord() { cursor = wordEnd }
 
-  /// - Returns: `false` on the first line.
+  /// - Returns: `false` if the cursor is on the first line.
   mutating func moveUp() -> Bool {
     let start = lineStart
     guard start > 0 else { return false }
@@ -239,7 +240,7 @@ struct LineBuffer: Hashable, Sendable {
     return true
   }
 
-  /// - Returns: `false` on the last line.
+  /// - Returns: `false` if the cursor is on the last line.
   mutating func moveDown() -> Bool {
     let end = lineEnd
     guard end < characters.count else { return false }
@@ -268,7 +269,7 @@ struct LineBuffer: Hashable, Sendable {
   mutating func cutWordOn() { cut(cursor..<wordEnd) }
   mutating func cutWordBack() { cut(wordStart..<cursor) }
 
-  /// Cuts the text back to the last blank.
+  /// Cuts the text before the cursor, back to the previous blank.
   mutating func cutBlankWordBack() {
     var start = cursor
     while start > 0, characters[start - 1].isWhitespace { start -= 1 }
@@ -278,7 +279,7 @@ struct LineBuffer: Hashable, Sendable {
 
   mutating func paste() { insert(String(cut)) }
 
-  /// Swaps the characters before and at the cursor.
+  /// Swaps the character before the cursor with the character at the cursor.
   mutating func transpose() {
     let index = isAtEnd ? cursor - 1 : cursor
     guard index > 0 else { return }

@@ -6,14 +6,14 @@ import FirestoreModel
 import Terminal
 import TerminalCanvas
 
-/// The edited line on the terminal.
+/// Draws the line that is edited on the terminal.
 struct LineScreen {
   let terminal: LineTerminal
   /// The row of the cursor, counted from the line's first row.
   private var cursorRow = 0
-  /// A buffer with the text that was cut from the last line.
+  /// A buffer with the text that was last cut.
   private(set) var kept = LineBuffer()
-  /// Events after the end of a line that were read together with the line's end.
+  /// Events that were read together with the end of the line. They belong to the next line.
   var held: [LineTerminal.Event] = []
 
   init(_ terminal: LineTerminal) { self.terminal = terminal }
@@ -34,7 +34,7 @@ struct LineScreen {
     cursorRow = cursor
   }
 
-  /// Leaves the line on the screen; later output appears below it.
+  /// Ends the line. It remains on the screen, and later output appears below it.
   mutating func finish(_ editor: LineEditor, _ prompt: ShellPrompt, _ mark: String = "") {
     var last = editor
     last.moveToEnd()
@@ -43,7 +43,7 @@ struct LineScreen {
     cursorRow = 0
   }
 
-  /// Writes rows below the line, and repeats the line below these rows.
+  /// Writes rows below the line, then draws the line again below these rows.
   mutating func list(_ rows: [String], below editor: LineEditor, _ prompt: ShellPrompt) {
     finish(editor, prompt)
     terminal.write(rows.map { ShownText($0) }.joined(separator: "\r\n") + "\r\n")
@@ -54,7 +54,7 @@ struct LineScreen {
     cursorRow = 0
   }
 
-  /// Discards the line's position after it has moved.
+  /// Forgets where the line is on the screen, because the screen has changed.
   mutating func forget() { cursorRow = 0 }
 
   mutating func keepCut(of editor: LineEditor) {
@@ -66,14 +66,14 @@ struct LineScreen {
 extension LineTerminal {
   func write(_ text: ShownText) { write(bytes: Array(text.text.utf8)) }
 
-  /// Returns the held events, or waits for the next events.
+  /// Returns the events that were read earlier, or waits for the next events.
   func waitOrTakeHeld(_ held: inout [Event]) -> [Event] {
     defer { held = [] }
     return held.isEmpty ? wait() : held
   }
 }
 
-/// A prompt and a text as rows of a terminal, with the cursor position.
+/// A prompt and a text, arranged in the rows of a terminal, with the position of the cursor.
 struct LineLayout: Hashable, Sendable {
   private(set) var rows: [String] = [""]
   private(set) var cursorRow = 0
@@ -82,9 +82,9 @@ struct LineLayout: Hashable, Sendable {
   private var width = 0
 
   /// - Parameters:
-  ///   - prompt: the text before the line, with its color escape sequences.
+  ///   - prompt: the text before the line, including escape sequences for colors.
   ///   - cursor: the position of the cursor, in characters of the text.
-  ///   - continuation: the text before the second line and later ones.
+  ///   - continuation: the text before the second and later lines.
   init(prompt: ShellPrompt, _ text: [Character], cursor: Int, columns: Int, continuation: String = "  ") {
     self.columns = max(1, columns)
     if SafeText.columns(of: prompt.text) < columns {
@@ -116,13 +116,14 @@ struct LineLayout: Hashable, Sendable {
     width = 0
   }
 
-  /// Marks the position of the cursor. A cursor after the last column is at the beginning of the next row.
+  /// Records the position of the cursor. If the cursor is after the last column, its position is the beginning of the
+  /// next row.
   private mutating func markCursor() {
     if width == columns { startRow() }
     (cursorRow, cursorColumn) = (rows.count - 1, width)
   }
 
-  /// The rows around the cursor that fit a terminal's height, and the index of the cursor's row.
+  /// The rows near the cursor that fit the height of the terminal, and the index of the cursor's row among them.
   func visible(height: Int) -> (rows: ArraySlice<String>, cursor: Int) {
     let height = max(1, height)
     guard rows.count > height else { return (rows[...], cursorRow) }
@@ -131,10 +132,10 @@ struct LineLayout: Hashable, Sendable {
   }
 }
 
-/// The prompt before a typed line. It names the backend and database of commands.
+/// The prompt before a typed line. It names the backend and the database that commands use.
 struct ShellPrompt: Hashable, Sendable {
   var text: String
-  /// The text with colors.
+  /// The text of the prompt with colors.
   var painted: ShownText
 
   init(_ text: String) { (self.text, painted) = (text, ShownText(text)) }

@@ -8,13 +8,13 @@ import FirestoreText
 import Foundation
 import Glibc
 
-/// The lines typed in `hearth shell`, stored in a file that only the user can read. Each line is one entry, with `\n`
-/// for a line break. Several shells append to one file. Each shell loads all entries at its start.
+/// The history of `hearth shell`, stored in a file that only the user can read. Each line of the file is one entry, in
+/// which `\n` stands for a line break. Several shells append to the same file. A shell loads all entries at its start.
 struct ShellHistory {
-  /// The largest number of entries, and the largest size of one in bytes.
+  /// The maximum number of entries, and the maximum size of an entry in bytes.
   static let limit = 1_000
   static let entryLimit = 16_384
-  /// The multiple of the limit that triggers trimming of the file.
+  /// The file is shortened if it has more entries than this multiple of the maximum.
   private static let slack = 2
 
   /// The entries, oldest first.
@@ -23,7 +23,7 @@ struct ShellHistory {
   private(set) var problem: String?
   private let path: String
 
-  /// Reads the file. Skips lines that are not text.
+  /// Reads the file. Skips lines that are not valid text.
   init(_ path: String) {
     self.path = path
     guard let data = FileManager.default.contents(atPath: path) else { return }
@@ -63,7 +63,7 @@ struct ShellHistory {
     try trim()
   }
 
-  /// Opens the file and locks it, so that other shells cannot change it until it is closed.
+  /// Opens and locks the file, so that other shells cannot change it until it is closed.
   private func lockedFile() throws(Failure) -> CInt {
     while true {
       let descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
@@ -77,7 +77,7 @@ struct ShellHistory {
     }
   }
 
-  /// Trims the file to the newest entries if it is far beyond the limit.
+  /// Shortens the file to its newest entries if it has far too many.
   private func trim() throws(Failure) {
     guard let data = FileManager.default.contents(atPath: path) else { return }
     let lines = data.split(separator: UInt8(ascii: "\n"))

@@ -7,7 +7,7 @@ import Terminal
 import TerminalCanvas
 
 extension ShellSession {
-  /// Reads lines from a terminal and runs them until the user leaves.
+  /// Reads lines from a terminal and runs them until the user quits.
   func runTerminal(_ signals: ShellSignals) async -> Int32 {
     guard let terminal = LineTerminal(input: STDIN_FILENO, output: STDOUT_FILENO, wakeUp: signals.wakeUp) else {
       return await runInput()
@@ -39,7 +39,7 @@ extension ShellSession {
   }
 
   /// Reads one line.
-  /// - Returns: `nil` at the end.
+  /// - Returns: `nil` at the end of the input.
   private func read(_ prompt: ShellPrompt, _ screen: inout LineScreen) async -> String? {
     let terminal = screen.terminal
     var editor = LineEditor(entries: history?.entries ?? [], buffer: screen.kept)
@@ -83,8 +83,8 @@ extension ShellSession {
     }
   }
 
-  /// Stops as Ctrl-Z does, if a shell could continue this process.
-  /// - Returns: whether the process is about to stop.
+  /// Suspends the process as Ctrl-Z does, if a shell could continue it.
+  /// - Returns: whether the process is about to be suspended.
   private func suspend(_ screen: inout LineScreen, _ editor: LineEditor, _ prompt: ShellPrompt) -> Bool {
     guard getsid(0) != getpid(), getsid(getppid()) == getsid(0) else { return false }
     screen.finish(editor, prompt, "^Z")
@@ -101,19 +101,19 @@ extension ShellSession {
   }
 
   /// - Parameter text: the text before the cursor.
-  /// - Returns: `nil` without a completion.
+  /// - Returns: `nil` if there is no completion.
   func completion(of text: String) async -> ShellCompletion? {
     let surroundings = surroundings
     return await Surroundings.$current.withValue(surroundings) { await ShellCompletion(of: text) }
   }
 }
 
-/// The handling of signals in a shell.
+/// Handles signals in a shell.
 struct ShellSignals {
-  /// A pipe that reports that the terminal was resized or the process was continued. `LineTerminal` reads it.
+  /// A pipe that `LineTerminal` reads. It reports that the terminal was resized or that the process was continued.
   let wakeUp: CInt
 
-  /// - Parameter isInteractive: whether the shell survives an interruption while no command runs.
+  /// - Parameter isInteractive: whether an interrupt leaves the shell running while no command runs.
   init(_ surroundings: ShellSurroundings, isInteractive: Bool) {
     var ends: [CInt] = [-1, -1]
     _ = pipe(&ends)

@@ -9,16 +9,17 @@ import Foundation
 import Glibc
 import SerialExecutors
 
-/// A running `hearth shell`. Runs commands one after the other in this process, over connections that stay open.
+/// A running `hearth shell`. It runs commands one after the other in this process. The connections remain open between
+/// commands.
 ///
-/// The actor waits for keys on its own queue; commands run elsewhere, as in a separate process.
+/// The actor waits for keys on its own queue. Commands run on other threads, as in a separate process.
 actor ShellSession {
   /// The source of a command, for messages.
   enum Source: Hashable, Sendable {
     case typed
-    /// `--command`.
+    /// The option `--command`.
     case argument
-    /// Standard input, starting at a line.
+    /// Standard input. The command starts at this line.
     case input(line: Int)
     case file(String)
 
@@ -49,21 +50,21 @@ actor ShellSession {
   private(set) var isEnding = false
   /// Whether the reader of the output has disconnected.
   private(set) var hasLostReader = false
-  /// The file of `\o` for the output of commands; `nil` for standard output.
+  /// The file to which `\o` redirects the output of commands; `nil` for standard output.
   private var output: ShellOutput?
-  /// The nesting depth of `\i` files.
+  /// The current nesting depth of `\i` files.
   private var depth = 0
   var history: ShellHistory?
-  /// The last executed text, for the editor.
+  /// The text that was run last. `\e` edits it.
   var lastText = ""
-  /// The last executed command, for repetition.
+  /// The command that was run last. It can be repeated.
   private(set) var lastCommand: ShellText.Statement?
   /// The storage options before the last `\c`.
   var lastStorage: StorageOptions?
 
   /// - Parameters:
   ///   - readsCommands: whether commands are read from standard input.
-  ///   - isTyped: whether a user types the commands and gets a report of each write.
+  ///   - isTyped: whether a user types the commands. If so, each write is reported.
   init(_ options: Options, readsCommands: Bool, isTyped: Bool = false) {
     self.options = options
     surroundings = ShellSurroundings(
@@ -75,8 +76,8 @@ actor ShellSession {
 
   // MARK: Texts of commands
 
-  /// Runs the commands of a text up to the first failure, or all of them if the options say so.
-  /// - Returns: the status of the first failed command, otherwise 0.
+  /// Runs the commands in a text. Stops at the first failure, unless the options say to continue.
+  /// - Returns: the exit status of the first failed command, otherwise 0.
   func run(_ text: String, from source: Source) async -> Int32 {
     if case .file = source {} else if !text.trimming().hasPrefix("\\") { lastText = text }
     let statements: [ShellText.Statement]
@@ -126,7 +127,7 @@ actor ShellSession {
 
   /// Runs one command and reports its failure.
   /// - Parameters:
-  ///   - pipe: a system command that reads the output.
+  ///   - pipe: a system command that receives the output.
   ///   - file: the output file; `nil` for the file of `\o`, otherwise standard output.
   func run(
     _ words: [String], into pipe: String? = nil, to file: ShellOutput? = nil, at place: String
@@ -169,7 +170,7 @@ actor ShellSession {
     try await work()
   }
 
-  /// The failure for commands that do not apply in a shell.
+  /// The failure for a command that cannot be used in a shell.
   private static func refusal(of words: [String]) -> CommandFailure? {
     guard let name = words.first else { return nil }
     if let meant = BackslashCommand.meant(by: words) {
@@ -197,7 +198,7 @@ actor ShellSession {
 
   // MARK: Effects of backslash commands
 
-  /// Sends the output of commands to a file; `nil` displays the output again.
+  /// Redirects the output of commands to a file. With `nil`, the output is printed again.
   func redirect(to path: String?) throws(CommandFailure) {
     output = nil
     if let path { output = try ShellOutput(path) }
@@ -218,7 +219,7 @@ actor ShellSession {
 
   // MARK: Without a terminal
 
-  /// Runs the commands on standard input, each after its last line.
+  /// Runs the commands on standard input. Each command runs when its last line has been read.
   func runInput() async -> Int32 {
     var first: Int32 = 0
     var (pending, line, begun) = ("", 0, 1)
@@ -243,12 +244,13 @@ actor ShellSession {
   }
 }
 
-/// Repeated commands, and documents to and from files.
+/// Repeating commands, and copying documents to and from files.
 extension ShellSession {
   private static let usualInterval = 2.0
   private static let longestInterval = 86_400.0
 
-  /// Runs the last command at an interval of N seconds, until it fails, is interrupted, or reaches the repeat count.
+  /// Runs the last command every N seconds. Ends if the command fails, is interrupted, or has run the given number of
+  /// times.
   func watch(_ words: [String]) async throws -> Int32 {
     guard lastCommand != nil else {
       throw CommandFailure(.usage, "\\watch repeats the last command. Run a command first.")
@@ -274,8 +276,8 @@ extension ShellSession {
     seconds == seconds.rounded() ? "\(Int(seconds))" : "\(seconds)"
   }
 
-  /// Writes documents to a file, or the documents of a file to a collection. A file of rows loses types, as `get --csv`
-  /// does.
+  /// Writes documents to a file, or imports the documents of a file into a collection. A file with rows loses types, as
+  /// with `get --csv`.
   func copy(_ words: [String], at place: String) async throws -> Int32 {
     guard words.count == 3, ["to", "from"].contains(words[1].lowercased()) else {
       throw CommandFailure(.usage, "use \(BackslashCommand.copy.usage.form).")
@@ -304,7 +306,7 @@ extension ShellSession {
     return status
   }
 
-  /// Whether a file of rows has the path of each document, as `get --csv` writes it.
+  /// Whether the rows of a file contain the path of each document, as `get --csv` writes it.
   private static func hasPaths(_ file: String) throws(CommandFailure) -> Bool {
     guard file.lowercased().hasSuffix(".csv") || file.lowercased().hasSuffix(".tsv") else { return false }
     var input = try InputBytes(file)

@@ -3,11 +3,11 @@ import CommandOutput
 import Foundation
 import Glibc
 
-/// Standard input, line by line.
+/// Reads standard input line by line.
 struct InputLines {
   private var buffer: [UInt8] = []
   private var isAtEnd = false
-  /// The reason why reading stopped before the end; `nil` without one.
+  /// The reason why reading stopped before the end of the input; `nil` if there is none.
   private(set) var problem: String?
 
   mutating func next() -> String? {
@@ -66,12 +66,12 @@ final class ShellOutput {
   func end() { dup2(usual, STDOUT_FILENO) }
 }
 
-/// A system command that reads the output of a command.
+/// A system command that receives the output of a command.
 final class ShellPipe {
   private let usual: CInt
   private let process: pid_t
 
-  /// Redirects standard output to the command.
+  /// Starts the system command and redirects standard output to it.
   init(_ text: String) throws(CommandFailure) {
     var ends: [CInt] = [0, 0]
     guard pipe(&ends) == 0 else {
@@ -84,7 +84,7 @@ final class ShellPipe {
     dup2(ends[1], STDOUT_FILENO)
   }
 
-  /// Restores standard output, and waits until the command has read all input.
+  /// Restores standard output, and waits until the system command has read everything.
   func end() {
     dup2(usual, STDOUT_FILENO)
     close(usual)
@@ -92,10 +92,10 @@ final class ShellPipe {
   }
 }
 
-/// A system program that uses the terminal, or the streams, of the shell while it runs.
+/// A system program that uses the shell's terminal or streams while it runs.
 enum SystemCommand {
   /// - Parameter text: the text for the system's shell; empty for an interactive shell.
-  /// - Returns: the exit status, or 128 plus the number of the signal that ended it.
+  /// - Returns: the exit status, or 128 plus the number of the signal that ended the program.
   static func run(_ text: String) throws(CommandFailure) -> Int32 {
     let shell = ProcessInfo.processInfo.environment["SHELL"] ?? "/bin/sh"
     return try run(text.isEmpty ? [shell] : ["/bin/sh", "-c", text])
@@ -129,7 +129,7 @@ enum SystemCommand {
     return process
   }
 
-  /// - Returns: the exit status, or 128 plus the number of the signal that ended it.
+  /// - Returns: the exit status, or 128 plus the number of the signal that ended the process.
   static func wait(for process: pid_t) -> Int32 {
     var status: CInt = 0
     while waitpid(process, &status, 0) != process { if errno != EINTR { return 127 } }

@@ -6,7 +6,8 @@ import FirestoreModel
 import FirestoreProtocol
 import Synchronization
 
-/// The shared state of commands in `hearth shell`: the default backend, the open connections, and the interruptions.
+/// The environment that the commands in `hearth shell` share: the default backend, the open connections, and
+/// interrupts.
 final class ShellSurroundings: CommandSurroundings {
   private struct State {
     var storage: StorageOptions
@@ -16,7 +17,7 @@ final class ShellSurroundings: CommandSurroundings {
     var lastListener = 0
     var wasInterrupted = false
     var isExpanded = false
-    /// The places that did not respond to the last request.
+    /// The databases that did not respond to the last request.
     var silent: Set<Place> = []
   }
 
@@ -40,7 +41,7 @@ final class ShellSurroundings: CommandSurroundings {
     state = Mutex(State(storage: storage))
   }
 
-  /// The backend options for commands that name no backend.
+  /// The options of the default backend, for commands that name no backend.
   var storage: StorageOptions {
     get { state.withLock { $0.storage } }
     set { state.withLock { $0.storage = newValue } }
@@ -78,7 +79,7 @@ final class ShellSurroundings: CommandSurroundings {
 
   // MARK: Interruptions
 
-  /// Runs a command within these surroundings, so that it can be interrupted.
+  /// Runs a command in this environment, so that it can be interrupted.
   func run(_ work: @escaping @Sendable () async throws -> Void) async throws {
     let task = Task { try await Surroundings.$current.withValue(self) { try await work() } }
     state.withLock { ($0.command, $0.wasInterrupted) = (task, false) }
@@ -89,9 +90,8 @@ final class ShellSurroundings: CommandSurroundings {
   /// Whether the last command was interrupted.
   var wasInterrupted: Bool { state.withLock { $0.wasInterrupted } }
 
-  /// Interrupts the running command. A command that listens for interruptions ends itself; other commands are
-  /// cancelled.
-  /// - Returns: whether a command runs.
+  /// Interrupts the running command. A command that observes interruptions ends itself. Other commands are canceled.
+  /// - Returns: whether a command is running.
   @discardableResult
   func interrupt(_ signal: Int32) -> Bool {
     let (command, listeners) = state.withLock { state in
@@ -104,7 +104,7 @@ final class ShellSurroundings: CommandSurroundings {
     return true
   }
 
-  /// The interruptions, for a command that ends itself.
+  /// The interruptions for a command that observes them.
   func interruptions() -> Interruptions {
     let (stream, continuation) = AsyncStream.makeStream(
       of: Interruptions.Cause.self, bufferingPolicy: .bufferingNewest(1))
@@ -120,7 +120,7 @@ final class ShellSurroundings: CommandSurroundings {
   }
 }
 
-/// A connection to a backend that aborts cancelled work and reports whether the backend responds.
+/// A connection to a backend. It aborts requests when their task is canceled, and reports whether the backend responds.
 struct InterruptibleDatastore: Datastore {
   private let datastore: any Datastore
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The files of this folder, embedded in the binary so that the program needs no resource files.
+/// The scenario files in this folder. They are embedded in the binary, so that the program needs no resource files.
 package enum ScenarioFiles {
   package static let sources: [[UInt8]] = [
     PackageResources.listening_scenarios, PackageResources.writing_scenarios, PackageResources.offline_scenarios,

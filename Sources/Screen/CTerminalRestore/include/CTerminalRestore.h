@@ -8,22 +8,22 @@
 #include <stddef.h>
 #include <termios.h>
 
-/// Arms the restoration of the terminal. From now on a crash (SIGILL, SIGTRAP, SIGSEGV, SIGBUS, SIGFPE, SIGABRT) or
-/// exit() writes `text` to `tty` and sets `modes`, once. A crash then continues with the previous handler. The text is
-/// copied and cut at 256 bytes.
+/// Arms the restoration of the terminal. After this call, a crash (SIGILL, SIGTRAP, SIGSEGV, SIGBUS, SIGFPE, SIGABRT)
+/// or exit() writes `text` to `tty` and sets `modes`, once. After a crash, the previous signal handler runs. The text
+/// is copied and cut at 256 bytes.
 void ctr_arm(int tty, const char *text, size_t length, const struct termios *modes);
 
-/// Disarms the restoration, because the terminal is restored.
+/// Disarms the restoration, because the terminal is already restored.
 void ctr_disarm(void);
 
-/// Holds the process's standard error in memory from now on, if that is the terminal of its session. A crash and exit()
-/// write the last 64 KiB of it there after the terminal is restored.
+/// Captures the process's standard error in memory from now on, if standard error is the session's terminal. A crash or
+/// exit() writes the last 64 KiB of the captured output to the terminal after the terminal is restored.
 void ctr_hold_errors(void);
 
-/// Restores standard error, and writes the held output there.
+/// Restores standard error, and writes the captured output there.
 void ctr_release_errors(void);
 
-/// Drops old messages if more than a megabyte is held.
+/// Drops old messages if more than a megabyte is captured.
 void ctr_trim_errors(void);
 
 /// Makes `signal` write its number, as one byte, to a pipe from now on. Returns the pipe's reading end, the same for
@@ -33,10 +33,10 @@ int ctr_watch(int signal);
 /// Restores the default action of `signal`.
 void ctr_unwatch(int signal);
 
-/// Stops the process group as ctrl-z does, and always this process. Returns when it is continued.
+/// Stops the process group as ctrl-z does. This process always stops. Returns when the process is continued.
 void ctr_stop_group(void);
 
-/// The count of continuations of the process while SIGCONT was watched.
+/// How often the process was continued while SIGCONT was watched.
 int ctr_continue_count(void);
 
 #endif

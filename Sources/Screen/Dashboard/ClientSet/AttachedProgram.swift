@@ -6,7 +6,7 @@ import FirestoreModel
 import FirestoreQuery
 import TerminalCanvas
 
-/// Another program or a playing scenario. The dashboard shows its client.
+/// Another program, or a scenario that is being played. The dashboard shows its client.
 package struct AttachedProgram: Hashable, Sendable {
   package var process: Int32
   /// The number of the client in its process, starting at 2; `nil` for the first client.
@@ -45,7 +45,7 @@ package struct AttachedProgram: Hashable, Sendable {
   }
   var recordingReason: String { reason("a scenario is a file, so it needs no recording; cast FILE records the screen") }
 
-  /// The subject of rejections and of remarks in the feed.
+  /// The text that names the program in rejections and in the feed's remarks.
   var owner: String { isOfScenario ? "the scenario" : name }
   private func reason(_ text: String) -> String { (isOfScenario ? "scenario: " : "attached: ") + text }
 }
@@ -80,8 +80,8 @@ extension AttachedProgram {
 }
 
 extension DashboardState {
-  /// The effects that are allowed on another program's client. A message reports dropped effects. Commands usually
-  /// reject earlier, with the same reason. This check covers effects that a command overlooks.
+  /// Returns the effects that are allowed on another program's client. A message reports the dropped effects. Commands
+  /// usually reject earlier, with the same reason. This check catches the effects that a command let pass.
   mutating func permitted(_ effects: [Effect], by program: AttachedProgram) -> [Effect] {
     var refusal: String?
     let allowed = effects.filter { effect in
@@ -107,7 +107,7 @@ extension Effect {
 }
 
 extension RecordingEffect {
-  /// Whether the effect saves the client's session rather than the screen.
+  /// Whether the effect saves a recording of the client's session, not of the screen.
   fileprivate var keepsSession: Bool {
     switch self {
     case .start, .shot(_, without: .some): true
@@ -134,8 +134,8 @@ extension ClientRequest {
 
 /// The events of the program whose client is shown.
 extension DashboardState {
-  /// Whether a listener of another program's client keeps the documents of a window in sync. The dashboard reads them
-  /// from that client's cache.
+  /// Whether the attached program's client has a listener that keeps a window's documents current. The dashboard reads
+  /// these documents from that client's cache.
   func isHeard(_ tag: WindowTag) -> Bool {
     guard configuration.attached != nil, !network.isOffline, let path = browser.path(of: tag) else { return false }
     return listeners.contains { $0.count != nil && $0.isExact(whileOffline: false) && $0.query.path == path }
@@ -175,7 +175,7 @@ extension DashboardState {
     feed.countEvents(count, at: now)
   }
 
-  /// Ends the attachment. The screen remains for viewing.
+  /// Ends the attachment. The screen can still be viewed.
   mutating func endAttachment(_ reason: String) {
     guard attachment.end(because: reason) else { return }
     feed.append(FeedRow(time: now, kind: .divider, summary: reason))

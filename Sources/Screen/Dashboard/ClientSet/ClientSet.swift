@@ -5,19 +5,19 @@ import FirestoreClientState
 package import FirestoreModel
 package import TerminalCanvas
 
-/// The clients on one screen in order, and the focused client, which receives the keys. Each client has a separate
-/// dashboard; they share only the screen. Pure, like `update`. A set of one client behaves like that client's
-/// dashboard.
+/// The clients that share a screen, in order, and the focused client, which receives the keys. Each client has a
+/// separate dashboard; only the screen is shared. Pure, like `update`. A set with a single client behaves like the
+/// dashboard of that client.
 package struct ClientSet: Sendable {
   package struct Member: Sendable {
     package let number: ClientNumber
     package let name: String
-    /// The user of the client; `nil` for the program's user.
+    /// The user who is signed in to the client; `nil` for the program's user.
     package let user: String?
     package internal(set) var session: DashboardSession
   }
 
-  /// The clients; never empty. The program started with the first client.
+  /// The clients; never empty. The first client is the one that the program started with.
   package internal(set) var members: [Member]
   /// The index of the focused client.
   package internal(set) var focusIndex = 0
@@ -26,7 +26,7 @@ package struct ClientSet: Sendable {
   package internal(set) var isZoomed = false
   var conflicts = ClientSetConflicts()
   var lastNumber = 1
-  /// The scenario of these clients; `nil` without one.
+  /// The scenario that these clients play; `nil` without one.
   package internal(set) var play: ScenarioPlay?
   /// The result of the current action.
   var result = UpdateResult()
@@ -44,7 +44,7 @@ package struct ClientSet: Sendable {
   package var focused: Member { members[focusIndex] }
   /// Whether several clients share the screen.
   package var isShared: Bool { members.count > 1 }
-  /// Whether a client has less than the whole screen.
+  /// Whether a client does not get the whole screen.
   private var isDivided: Bool { isShared || play != nil }
 
   package var layout: ClientSetLayout {
@@ -57,7 +57,7 @@ package struct ClientSet: Sendable {
     ).moved(down: strip.height)
   }
 
-  /// The next time when the screen changes without an event.
+  /// The next time when the screen changes although no event occurs.
   package var nextTick: Timestamp {
     members.lazy.map(\.session.nextTick).min() ?? first.session.nextTick
   }
@@ -110,7 +110,7 @@ package struct ClientSet: Sendable {
 
   // MARK: The screen
 
-  /// Sends each client its size.
+  /// The size of each client's part of the screen.
   func sizes() -> [(ClientNumber, Size)] {
     zip(members, layout.places).compactMap { member, place in place.isEmpty ? nil : (member.number, place.size) }
   }
@@ -230,7 +230,8 @@ extension ClientSet.Member {
   }
 }
 
-/// The clients of a scenario, which exist from the start, below a strip with its progress.
+/// The clients of a scenario. They exist from the start. A strip at the top of the screen shows the scenario's
+/// progress.
 extension ClientSet {
   /// - Parameters:
   ///   - names: the names of the clients, at most as many as fit on a screen.
@@ -264,7 +265,7 @@ extension ClientSet {
     case notice(String)
   }
 
-  /// Applies an event of the scenario. The rows of the feeds have the line of the current step.
+  /// Applies an event of the scenario. The feeds label their rows with the line number of the current step.
   package mutating func note(_ news: ScenarioUpdate, at time: Timestamp) {
     result = UpdateResult()
     switch news {
@@ -290,7 +291,7 @@ extension ClientSet {
     self.play = play
   }
 
-  /// The rows of the scenario's strip; empty without a scenario.
+  /// The screen rows of the scenario's strip; empty without a scenario.
   package var strip: Rect {
     guard play != nil else { return .zero }
     let height =
@@ -330,7 +331,7 @@ package struct ClientNumber: Hashable, Comparable, Sendable {
 package struct UpdateResult: Sendable {
   /// The effects in order, each with its client.
   package var effects: [OfClient<Effect>] = []
-  /// The actions that changed the current state of a client. They are recorded in the client's session.
+  /// The actions that changed the current state of a client. The client's session records them.
   package var happened: [OfClient<Action>] = []
 
   package mutating func append(_ later: UpdateResult) {

@@ -4,10 +4,10 @@ import DashboardModel
 import FirestoreClientState
 import FirestoreModel
 
-/// Detects conflicts between the clients of a screen from the reports on their own writes. Pure. Reports only proven
-/// conflicts.
+/// Detects conflicts between the clients on a screen. Each client reports its own writes. Pure. Only proven conflicts
+/// are reported.
 struct ClientSetConflicts: Sendable {
-  /// A conflict for one of its two clients.
+  /// A conflict, as reported to one of its two clients.
   struct Report: Sendable {
     var client: ClientNumber
     var conflict: ClientConflict
@@ -19,7 +19,7 @@ struct ClientSetConflicts: Sendable {
     var batch: BatchID
     var mutation: Mutation
     var commitTime: SnapshotVersion
-    /// The time of the answer.
+    /// The time of the server's response.
     var answered: Timestamp
   }
 
@@ -29,9 +29,9 @@ struct ClientSetConflicts: Sendable {
     var conflict: WriteConflict
   }
 
-  /// The maximum count of stored writes per document, and the maximum count of documents.
+  /// The maximum count of stored writes per document, and the maximum count of documents with stored writes.
   private static let (mostWrites, mostDocuments) = (8, 500)
-  /// The maximum count of conflicts that wait for the report of their other write.
+  /// The maximum count of conflicts for which the second write is not yet reported.
   private static let mostOpen = 32
 
   private var applied: [DocumentKey: [Applied]] = [:]
@@ -56,7 +56,7 @@ struct ClientSetConflicts: Sendable {
     }
   }
 
-  /// Drops a client that has ended, because its name can be reused.
+  /// Drops the data of a client that has ended, because its name can be reused.
   mutating func forget(_ client: ClientNumber) {
     for key in order { applied[key]?.removeAll { $0.client == client } }
     open.removeAll { $0.client == client }
@@ -91,7 +91,7 @@ struct ClientSetConflicts: Sendable {
     return reports
   }
 
-  /// The other client's write that the conflicting write has overwritten, and the overwritten fields.
+  /// The other client's write that the conflicting write overwrote, and the overwritten fields.
   private func earlier(than open: Open) -> (write: Applied, fields: [WriteConflict.Field])? {
     let conflict = open.conflict
     let before = (applied[conflict.key] ?? []).filter { $0.commitTime < conflict.commitTime }
@@ -126,7 +126,8 @@ struct ClientSetConflicts: Sendable {
 
   // MARK: A later write that was refused
 
-  /// The reports on a rejected write if another client's newest write to the document caused the rejection.
+  /// The reports about a rejected write. Empty unless the rejection was caused by another client's newest write to the
+  /// document.
   private func refused(
     _ write: AnsweredWrite, of client: ClientNumber, at time: Timestamp, _ name: (ClientNumber) -> String?
   ) -> [Report] {
@@ -155,7 +156,7 @@ struct ClientSetConflicts: Sendable {
 }
 
 extension Mutation {
-  /// Whether the mutation gives the document this value at a path. A value of `nil` means that the field does not
+  /// Whether the field at a path has this value after the mutation. A value of `nil` means that the field does not
   /// exist.
   fileprivate func leaves(_ value: Value?, at path: FieldPath) -> Bool {
     // The mutation does not determine a value that the server computes.
@@ -168,9 +169,8 @@ extension Mutation {
     }
   }
 
-  /// The effect of an earlier mutation of the same document, if that effect is the reason why this mutation was
-  /// rejected.
-  /// - Parameter existed: whether this mutation's author saw a document; `nil` if unknown.
+  /// The effect of an earlier mutation of the same document, if this mutation was rejected because of that effect.
+  /// - Parameter existed: whether the document existed for the client that wrote this mutation; `nil` if unknown.
   fileprivate func refusingEffect(
     of earlier: Mutation, existed: Bool?, refusedWith code: StatusCode
   ) -> WrittenDocument.Effect? {

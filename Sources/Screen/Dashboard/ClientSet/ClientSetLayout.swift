@@ -2,14 +2,15 @@
 import DashboardModel
 package import TerminalCanvas
 
-/// The geometry of several clients on one screen: a row that shows the focused client, and a rectangle for each.
+/// The geometry of several clients on one screen: a rectangle for each client, and a row that names the clients.
 package struct ClientSetLayout: Hashable, Sendable {
   /// The minimum screen width for clients side by side.
   package static let widthSideBySide = 160
   /// The minimum width of each client when clients are side by side.
   private static let leastWidth = 79
 
-  /// The row about the clients; empty for a single client, without room, or if the clients' own headers are enough.
+  /// The row that names the clients. Empty for a single client, if there is no space, or if the clients' own headers
+  /// are enough.
   package private(set) var line: Rect
   /// The rectangle of each client; empty for a client that another one covers.
   package private(set) var places: [Rect]
@@ -20,7 +21,7 @@ package struct ClientSetLayout: Hashable, Sendable {
   ///   - fills: whether the focused client fills the screen.
   ///   - hasDialog: whether the focused client has an open dialog, which gets the screen if the client's place is too
   ///     small.
-  ///   - namesAll: whether the row is there although each client has its own header.
+  ///   - namesAll: whether the row is shown although each client has its own header.
   package init(
     size: Size, count: Int, focus: Int, fills: Bool = false, hasDialog: Bool = false, namesAll: Bool = true
   ) {
@@ -82,8 +83,9 @@ package struct ClientSetLayout: Hashable, Sendable {
     return (places, separators)
   }
 
-  /// Divides a column. If equal shares are too small for the next layout class, the focused client gets the required
-  /// rows, unless the other clients would then drop to a lower class.
+  /// Divides a column among the clients. If equal heights are too small for the next larger layout class, the focused
+  /// client gets the height that this class needs. Exception: the heights remain equal if the other clients would drop
+  /// to a smaller class.
   private static func stack(_ area: Rect, _ count: Int, _ focus: Int) -> [Rect] {
     func heights(_ focused: Int?) -> [Int] {
       let others = count - (focused == nil ? 0 : 1)
@@ -135,7 +137,7 @@ extension LayoutClass {
   func isSmallerThan(_ other: LayoutClass) -> Bool { rank < other.rank }
 }
 
-/// The content of the row about several clients: their names, and the focused one. Used by drawing and by the mouse.
+/// The content of the row that names the clients and marks the focused one. Used by drawing and by the mouse.
 package struct ClientSetRow: Sendable {
   package struct Item: Sendable {
     package var index: Int
@@ -148,7 +150,7 @@ package struct ClientSetRow: Sendable {
 
   /// The columns reserved after a client's name for its state.
   package static let stateColumns = 24
-  /// The width of the signs around a name.
+  /// The total width of the signs before and after a name.
   private static let around = 3
 
   package let items: [Item]

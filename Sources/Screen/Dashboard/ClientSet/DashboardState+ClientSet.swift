@@ -6,7 +6,7 @@ import FirestoreModel
 import FirestoreText
 import TerminalCanvas
 
-/// One of several clients on a screen.
+/// A dashboard that shares the screen with other clients.
 extension DashboardState {
   /// Ends a client. Asks first if it has unacknowledged writes.
   mutating func askToRemove(_ name: String) -> [Effect] {
@@ -22,7 +22,7 @@ extension DashboardState {
     return []
   }
 
-  /// The confirmation before quitting if other clients would lose data; otherwise `nil`.
+  /// The confirmation before quitting if unacknowledged writes of other clients would be lost; otherwise `nil`.
   var quitQuestion: Confirmation? {
     guard let lost = clientSet?.endangered, !lost.isEmpty else { return nil }
     let own = !network.isDurable ? writes.waiting + writes.rejected.count : 0
@@ -47,7 +47,7 @@ extension DashboardState {
   }
 }
 
-/// The argument of `client` in the palette: `bob`, `add bob user uid`, `remove bob`.
+/// The argument of the palette command `client`: `bob`, `add bob user uid`, `remove bob`.
 enum ClientWords {
   static let hint = "bob; add bob; add bob user uid; remove bob"
 
@@ -114,7 +114,7 @@ enum ClientWords {
     throw TextError(column: column, "no client is called \(name): \(there); add \(name) opens it")
   }
 
-  /// The arguments that can be typed, given the current clients.
+  /// The valid arguments that complete a text, given the current clients.
   static func completions(_ text: String, _ state: DashboardState) -> [String] {
     let names = names(state)
     return names.filter { $0 != state.clientSet?.own && names.count > 1 } + ["add "]
@@ -126,7 +126,7 @@ enum ClientWords {
   }
 }
 
-/// The name of a client in commands, such as `bob`: a letter, then letters, digits, `-` and `_`.
+/// The name of a client, as typed in commands, such as `bob`: a letter, then letters, digits, `-` and `_`.
 enum ClientName {
   static let longest = 12
   /// The words that are not allowed as names.
@@ -147,7 +147,7 @@ enum ClientName {
     }
   }
 
-  /// The maximum length of a user.
+  /// The maximum length of a uid.
   private static let longestUser = 128
 
   /// Checks a uid, as in Firebase Authentication.

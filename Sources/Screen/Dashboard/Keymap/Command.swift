@@ -2,18 +2,18 @@
 package import DashboardModel
 package import TerminalCanvas
 
-/// One action that a key, a click or the palette can trigger: its keys, its texts, its condition and its effect.
-/// Dispatch, footer, help, the manual and `hearth keys` all use these records.
+/// An action that a key, a click or the palette can trigger. Contains its keys, texts, condition and effect. Key
+/// dispatch, footer, help, the manual and `hearth keys` all use these records.
 package struct Command: Sendable {
-  /// The name in help and in searches. A command hides commands with the same name in outer contexts.
+  /// The name in help and in searches. A command hides the commands with the same name in outer contexts.
   package let name: String
   package private(set) var keys: [Key]
   package let context: KeyContext
   /// The effect, as a sentence without a subject.
   package let help: String
-  /// A word for the footer; `nil` hides the command there.
+  /// The word in the footer; `nil` if the footer omits the command.
   let hint: Wording?
-  /// Footer order, lowest first.
+  /// The position in the footer, lowest first.
   let priority: Int
   /// The title in the palette; `nil` for commands that the palette omits.
   package let title: Wording?
@@ -23,7 +23,8 @@ package struct Command: Sendable {
   let run: @Sendable (inout DashboardState) -> [Effect]
   /// The argument in the palette; `nil` for most commands.
   var argument: CommandArgument?
-  /// Whether the palette runs the command only by its full name, because it ends, deletes or discards something.
+  /// Whether the palette requires the command's full name. This is so for commands that end, delete or discard
+  /// something.
   let needsFullName: Bool
 
   /// - Parameters:
@@ -102,7 +103,7 @@ package struct Command: Sendable {
   }
 }
 
-/// Words that can depend on the shown contents.
+/// A text that can depend on what the screen shows.
 package struct Wording: ExpressibleByStringLiteral, Sendable {
   package let text: @Sendable (DashboardState) -> String
 
@@ -114,14 +115,14 @@ package struct Wording: ExpressibleByStringLiteral, Sendable {
 package enum KeyContext: Hashable, Sendable {
   /// The context that always applies.
   case always
-  /// The screen with no overlay open. A pane's own command takes precedence.
+  /// The screen with no overlay open. The commands of the focused pane take precedence.
   case screen
   /// The screen at an earlier time of this session, or in a recorded session.
   case past, replay
   /// A client of a playing scenario.
   case scenario
   case pane(Pane)
-  /// Pane 4 while it lists requests. The commands for events do not apply there.
+  /// Pane 4 while it lists requests. During this time, its commands for events do not apply.
   case requests
   case overlay(Overlay.Kind)
 

@@ -207,7 +207,7 @@ extension Keymap {
         }
       }))
 
-  /// Splits a text such as `screen.svg without email` into the file and the fields.
+  /// Splits a text such as `screen.svg without email` into the file and the names of the omitted fields.
   private static func shotParts(_ text: String) -> (file: String, fields: String?) {
     guard let mark = text.firstRange(of: " without ") else {
       let isOpen = text.hasSuffix(" without")
@@ -233,7 +233,7 @@ extension Keymap {
       }))
 }
 
-/// The file argument of an import or export, which replaces the form.
+/// The file argument of an import or export. With this argument, the form for the file name is not shown.
 extension Keymap {
   /// - Parameter paths: the paths to export; `nil` for the whole database.
   static func exportFile(_ paths: @escaping @Sendable (DashboardState) -> [ResourcePath]?) -> CommandArgument {
@@ -309,12 +309,12 @@ struct CommandArgument: Sendable {
   let hint: String
   /// Whether the command can run without the argument.
   var isOptional = false
-  /// Texts that complete the typed text. Each is the whole text, not only the missing part.
+  /// Completions of the typed text. Each is the whole text, not only the missing part.
   var completions: @Sendable (String, DashboardState) -> [String] = { _, _ in [] }
   /// Parses the text. Throws `TextError`, the reason why it is invalid.
   let read: @Sendable (String, DashboardState) throws(TextError) -> Meaning
 
-  /// The effect of a whole text; empty while more must be typed.
+  /// The description of what the command does with a complete text; empty while the text is incomplete.
   func effect(_ text: String, _ state: DashboardState) -> String {
     do throws(TextError) { return try read(text, state).account } catch { return "" }
   }
@@ -328,8 +328,8 @@ extension Command {
     return command
   }
 
-  /// A command for the palette only, because it takes an argument. If you choose it without one, the palette asks for
-  /// it.
+  /// A command that is only in the palette, because it takes an argument. If you choose it without an argument, the
+  /// palette asks for the argument.
   init(
     _ name: String, _ help: String, _ argument: CommandArgument, writes: Bool = false,
     alone: (@Sendable (inout DashboardState) -> [Effect])? = nil

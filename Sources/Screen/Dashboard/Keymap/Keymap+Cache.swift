@@ -6,7 +6,7 @@ import FirestoreModel
 import FirestoreQuery
 import FirestoreText
 
-/// The commands that fill and empty caches.
+/// The commands that load documents into the cache and evict them.
 extension Keymap {
   static let cache: [Command] = [bundle, freeze, pin, evict, purge, lifetime]
 

@@ -41,7 +41,7 @@ extension DashboardState {
   }
 }
 
-/// The commands that play scenarios, and the commands of a playing scenario.
+/// The commands that play scenarios, and the commands while a scenario plays.
 extension Keymap {
   static let scenario: [Command] = [
     Command(
@@ -93,10 +93,10 @@ extension Keymap {
 }
 
 extension DashboardState {
-  /// Whether the client is one of a playing scenario.
+  /// Whether the client belongs to a scenario that is being played.
   package var isInScenario: Bool { configuration.attached?.isOfScenario ?? false }
 
-  /// The actor that switched the network off, for a text after "by".
+  /// Text that follows "by" and names who switched the network off.
   package var plugHolder: String {
     guard let program = configuration.attached else {
       return network.isDisabledByWatcher ? "an attached program" : "you"
@@ -105,7 +105,7 @@ extension DashboardState {
     return program.allowsControl ? "you" : "another attached program"
   }
 
-  /// Whether a command is available with a scenario on screen and has a key there.
+  /// Whether a command is available while a scenario is on screen, and has a key in the current contexts.
   func canUse(_ command: Command) -> Bool {
     guard command.reason(self) == nil else { return false }
     return command.keys.contains { key in

@@ -31,7 +31,7 @@ extension Keymap {
     ] + (typed.contains(kind) ? [] : ends(of: kind))
   }
 
-  /// The lists with a text field, which these keys edit.
+  /// The lists with a text field. The editing keys change the text in this field.
   private static let typed: Set<Overlay.Kind> = [.help, .palette]
 
   private static func ends(of kind: Overlay.Kind) -> [Command] {

@@ -167,7 +167,7 @@ extension Keymap {
   ]
 }
 
-/// The commands of pane 4's second list, and the commands that switch between its two lists.
+/// The commands of pane 4's second list, the requests, and the commands that switch between the two lists.
 extension Keymap {
   static let feedTabs: [Command] = [
     Command(

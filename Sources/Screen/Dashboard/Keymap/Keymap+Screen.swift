@@ -17,13 +17,13 @@ extension Keymap {
 
   static let screen: [Command] = everywhere + focus + clients + leaving + motions + arrangement + actions
 
-  /// The heading of a screen-wide command in help.
+  /// The heading under which help lists a command of the whole screen.
   package static func group(of name: String) -> String {
     let groups = [("Panes", focus + clients), ("Back and out", leaving), ("Moving", motions), ("Layout", arrangement)]
     return groups.first { $0.1.contains { $0.name == name } }?.0 ?? KeyContext.screen.title
   }
 
-  /// A key on the first page of the help, with a short description, and a single word for narrow screens.
+  /// A key on the first page of the help, with a short description. Narrow screens show a single word instead.
   package struct FirstKey: Sendable {
     package let name: String
     package let words: String

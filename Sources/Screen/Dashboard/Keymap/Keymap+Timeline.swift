@@ -8,7 +8,7 @@ extension Keymap {
     live.flatMap(earlier) + earlier(.past) + earlier(.replay) + past + replay
     + [.pane(.collections), .pane(.feed), .past, .replay].flatMap(snapshots)
 
-  /// The contexts with the session's keys. In an open document, the same keys select its versions.
+  /// The contexts in which these keys step through the session. In an open document, the same keys select its versions.
   private static let live = [Pane.collections, .writes, .network, .feed].map(KeyContext.pane) + [.requests]
 
   private static func earlier(_ context: KeyContext) -> [Command] {
@@ -24,7 +24,7 @@ extension Keymap {
     ]
   }
 
-  /// The keys that step through the snapshots of one listener, in its result or from its rows in the feed.
+  /// The keys that step through the snapshots of one listener. They work in the listener's result and in its feed rows.
   private static func snapshots(_ context: KeyContext) -> [Command] {
     [
       Command(

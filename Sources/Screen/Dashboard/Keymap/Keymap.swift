@@ -2,7 +2,7 @@
 import DashboardModel
 package import TerminalCanvas
 
-/// The one table of commands and their keys. To add a key, add a record.
+/// The single table of all commands and their keys. To add a key, add a record.
 package struct Keymap: Sendable {
   package let commands: [Command]
   /// The palette-only commands.
@@ -13,8 +13,8 @@ package struct Keymap: Sendable {
   package static let standard = Keymap(
     commands: always + screen + panes + timeline + scenario + overlays, unbound: unbound)
 
-  /// The commands that end, delete, discard or undo something. They run by a key or by their full name, never by a part
-  /// of the name.
+  /// The commands that end, delete, discard or undo something. They run by a key or by their full name, never by an
+  /// abbreviated name.
   static let runByFullName: Set<String> = [
     "quit", "quit-now", "interrupt", "delete", "remove-field", "cancel-write", "drop-rejected", "clear-feed", "evict",
     "purge", "undo", "redo",
@@ -29,7 +29,7 @@ package struct Keymap: Sendable {
     }
   }
 
-  /// The command of a key: the first match in the order of the contexts.
+  /// The command that a key triggers: the first match in the order of the contexts.
   package func command(for key: Key, in contexts: [KeyContext]) -> Command? {
     contexts.lazy.compactMap { index[$0]?[key] }.first
   }
@@ -38,7 +38,7 @@ package struct Keymap: Sendable {
     contexts.lazy.compactMap { context in commands.first { $0.name == name && $0.context == context } }.first
   }
 
-  /// The commands of some contexts in order, each name only once.
+  /// The commands of some contexts in order. Each name occurs once.
   package func commands(in contexts: [KeyContext], where isWanted: (Command) -> Bool = { _ in true }) -> [Command] {
     var taken: Set<String> = []
     return contexts.flatMap { context in
@@ -78,9 +78,9 @@ package enum KeyReference {
 extension Keymap {
   /// This keymap with a user's bindings.
   ///
-  /// A binding is skipped if it names an unknown command or key, or a key with another meaning in the same context. The
-  /// command of a skipped binding keeps its keys. All other bindings apply. If two bindings use the same key, the first
-  /// applies.
+  /// A binding is skipped if it names an unknown command or key, or a key that already runs another command in the same
+  /// context. If a binding is skipped, its command keeps its previous keys. All other bindings apply. If two bindings
+  /// use the same key, the first applies.
   package func remapped(_ bindings: [KeyBinding]) -> (keymap: Keymap, problems: [KeyProblem]) {
     var problems: [KeyProblem] = []
     var wanted: [Int: [Key]] = [:]
@@ -112,7 +112,7 @@ extension Keymap {
     }
   }
 
-  /// The last binding that takes a key from another command, with its error message.
+  /// The last binding that uses a key of another command, with its error message.
   private func conflict(in bound: [Bound], _ bindings: [KeyBinding]) -> (Int, KeyProblem)? {
     var found: (Int, KeyProblem)?
     for (place, one) in bound.enumerated() {
@@ -168,7 +168,7 @@ extension Keymap {
     return keys
   }
 
-  /// The probably intended name, as a suffix of a message.
+  /// A suggestion of the probably intended name, as a suffix of a message.
   static func hint(_ name: String, _ names: [String]) -> String {
     let near = names.filter { $0.hasPrefix(name) || name.hasPrefix($0) || $0.contains(name) }
     return near.first.map { "; did you mean \($0)?" } ?? "; 'hearth keys' lists them"
@@ -201,7 +201,7 @@ extension KeyContext {
     }
   }
 
-  /// Whether the two contexts can apply at the same time, so that one key could mean a command of each.
+  /// Whether the two contexts can be active at the same time. If so, a key could run a command of either context.
   func overlaps(_ other: KeyContext) -> Bool {
     switch (self, other) {
     case (.always, _), (_, .always): true

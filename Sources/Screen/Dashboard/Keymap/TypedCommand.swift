@@ -2,7 +2,7 @@
 import DashboardModel
 package import FirestoreText
 
-/// Palette commands by name, as on the command line: `offline 30s; wall`.
+/// Palette commands that are typed by name, as on a command line: `offline 30s; wall`.
 package enum TypedCommand {
   /// Splits a line into commands at semicolons outside of quotes.
   /// - Throws: for an unknown command name, with its column. Arguments are parsed when the command runs.
@@ -85,7 +85,7 @@ extension DashboardState {
   }
 }
 
-/// The palette during typing of a command's argument, and the history of typed commands.
+/// The palette while the argument of a command is typed, and the history of typed commands.
 extension DashboardState {
   private static let offeredCompletions = 200
 
@@ -152,7 +152,7 @@ extension DashboardState {
 
   // MARK: Completion
 
-  /// The completion of the typed text by the selected row; `nil` if it changes nothing.
+  /// The typed text completed from the selected row; `nil` if that would not change the text.
   package func completion(of palette: Palette, _ list: ListOverlay) -> String? {
     let items = items(of: palette, list)
     guard items.indices.contains(list.cursor.index) else { return nil }
@@ -173,7 +173,7 @@ extension DashboardState {
 
   // MARK: History
 
-  /// Recalls earlier commands. Pressing `up` on the first row goes back in the history, `down` goes forward.
+  /// Recalls earlier commands. Pressing `up` on the first row recalls the previous command, and `down` the next one.
   /// - Returns: whether the key was used to step through the history.
   mutating func recall(by step: Int) -> Bool {
     guard let list = overlay?.list, case .palette(var palette) = list.content, !palette.asksForPath else {
@@ -192,7 +192,7 @@ extension DashboardState {
     return true
   }
 
-  /// Adds a run command to the history as the newest, without duplicates.
+  /// Adds a command that was run to the history, as the newest entry and without duplicates.
   mutating func remember(_ item: Palette.Item) -> [Effect] {
     guard let text = item.completion?.trimmed, !text.isEmpty else { return [] }
     typing.remember(text)
@@ -210,7 +210,7 @@ extension Palette {
 }
 
 extension Palette.Item {
-  /// The typed text that runs the row's command.
+  /// The text that you would type to run the row's command.
   var completion: String? {
     switch target {
     case .invocation(let command, let text): "\(command.name) \(text)"

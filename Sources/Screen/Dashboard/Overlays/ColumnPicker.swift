@@ -6,7 +6,7 @@ import TerminalCanvas
 /// The list of a collection's fields for choosing the columns of its documents.
 package struct ColumnPicker: Sendable {
   package let path: ResourcePath
-  /// All observed fields, the shown ones first.
+  /// All observed fields. The fields that are shown as columns come first.
   package let names: [String]
   /// The columns that `esc` restores.
   let original: [String]?
@@ -58,7 +58,7 @@ extension DashboardState {
 }
 
 extension DashboardState {
-  /// The columns of a collection that fit now, the same for all its rows.
+  /// The columns of a collection that fit the current width. They are the same for all rows of the collection.
   package func columnFitting(of path: ResourcePath, _ layout: Layout) -> TreeColumns.Fitting {
     let isLarge = layout.layoutClass == .large
     let width = layout.content(of: .collections).width
@@ -68,20 +68,20 @@ extension DashboardState {
       room: room, wanted: isLarge ? 3 : 2, takesOthers: layout.isWide)
   }
 
-  /// The column where the ids of a collection start: one step further to the right than the collection, after a fold
-  /// mark.
+  /// The column where the ids of a collection's documents start: one indentation level further right than the
+  /// collection, after a fold mark.
   func documentLead(of path: ResourcePath, _ layout: Layout) -> Int {
     1 + min(path.count * 2, layout.content(of: .collections).width / 2) + 2
   }
 
-  /// The columns reserved at the right for source letter, cache flag, change sign and listeners. The pending mark has
-  /// room next to them, so the values stay aligned.
+  /// The columns reserved at the right for source letter, cache flag, change sign and listeners. The mark of a pending
+  /// write fits next to them, so the values stay aligned.
   package static let documentFlags = 4
 
-  /// The width of the column with the age of the last change. If documents are sorted by creation, the column shows the
-  /// creation time.
+  /// The width of the column that shows when documents last changed. If documents are sorted by creation, the column
+  /// shows the creation time.
   package static let timeWidth = 10
-  /// The minimum width of the tree with ages next to values.
+  /// The minimum width of the tree that shows ages next to the values.
   private static let leastWithTimes = 62
 
   /// The width of the mark of a pending write with its batch.
@@ -94,8 +94,8 @@ extension DashboardState {
     return width - Self.documentFlags - Self.pendingMark(layout) - Self.timeWidth
   }
 
-  /// The rough age of a document's last change at the header's time. If documents are sorted by creation, this is the
-  /// creation time instead: `12:04:17`, or the date for another day.
+  /// The approximate age of a document's last change, relative to the header's time. If documents are sorted by
+  /// creation, returns the creation time instead: `12:04:17`, or the date if it was another day.
   package func timeText(of document: Document) -> String {
     let isCreation = browser.windows[document.key.collection]?.shownOrder.key == .created
     guard let time = (isCreation ? document.createTime : document.version)?.timestamp else { return "" }

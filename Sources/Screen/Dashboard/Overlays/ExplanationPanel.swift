@@ -5,7 +5,7 @@ package import FirestoreClientState
 import FirestoreModel
 package import FirestoreQuery
 
-/// Shows the steps by which the cache answers one query, the indexes for it, and the available actions.
+/// Shows how the cache executes one query step by step, which indexes the query can use, and the available actions.
 package struct ExplanationPanel: Sendable {
   package enum Item: CaseIterable, Hashable, Sendable {
     case create, automatic, deleteAll, again
@@ -55,14 +55,14 @@ extension DashboardState {
     overlay?.list?.content = .explanation(panel)
   }
 
-  /// Repeats the explanation when an index has become usable or was removed.
+  /// Requests the explanation again when an index has become usable or was removed.
   mutating func receive(_ states: [IndexState]) -> [Effect] {
     guard storage.indexes.replace(with: states) else { return [] }
     guard case .explanation(let panel)? = overlay?.list?.content else { return previewAgain() }
     return [.client(.explain(panel.query))]
   }
 
-  /// Performs the action of a row. The panel stays open.
+  /// Performs the action of the selected row. The panel stays open.
   mutating func choose(_ item: ExplanationPanel.Item, in panel: ExplanationPanel) -> [Effect] {
     if let reason = reasonDisabled(item, in: panel) {
       toast(.info, reason)

@@ -5,8 +5,8 @@ package import FirestoreClientState
 import FirestoreModel
 import FirestoreText
 
-/// The network faults, each with a letter. Choosing a setting advances it to its next value. A single fault affects the
-/// next write.
+/// The items of the network fault menu, each with a letter. Choosing a setting advances it to its next value. Choosing
+/// a one-time fault applies it to the next write.
 package enum FaultItem: CaseIterable, Hashable, Sendable {
   case latency, jitter, loss, unplug, silence
   case deny, notFound, abort, dropAcknowledgement, dropRequest
@@ -44,7 +44,7 @@ package enum FaultItem: CaseIterable, Hashable, Sendable {
     }
   }
 
-  /// The fault of the next write; `nil` for settings.
+  /// The one-time fault for the next write; `nil` for settings.
   var writeFault: WriteFault? {
     switch self {
     case .deny: .reject(.permissionDenied)
@@ -56,7 +56,7 @@ package enum FaultItem: CaseIterable, Hashable, Sendable {
     }
   }
 
-  /// The current value of a setting, or the effect of a single fault, and how often that is armed.
+  /// The current value of a setting. For a one-time fault, its effect and how many such faults wait for a write.
   package func detail(_ state: DashboardState) -> String {
     let count = waitingCount(state)
     let armed = count == 0 ? "" : count == 1 ? "armed: " : "armed \(count) times: "
@@ -130,7 +130,7 @@ extension DashboardState {
     return [.client(.setFaults(faults.settings))]
   }
 
-  /// Applies a typed change of the faults, and describes an effect that the screen does not show.
+  /// Applies a typed change to the faults. A message describes the effects that the screen does not show.
   package mutating func cause(_ change: FaultChange) -> [Effect] {
     switch change {
     case .event(let event):

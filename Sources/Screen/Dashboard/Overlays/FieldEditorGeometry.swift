@@ -6,12 +6,12 @@ package import TerminalCanvas
 /// The geometry of the field editor, used by drawing and by the mouse.
 package struct FieldEditorGeometry {
   package let dialog: Dialog
-  /// The row of the column headings; `nil` if every row is needed.
+  /// The row of the column headings; `nil` if there is no space for them.
   package let heads: Int?
   package let rows: Rect
-  /// The area of the messages below the rows.
+  /// The area for messages below the rows.
   package let status: Rect
-  /// The list of types, which covers the editor.
+  /// The list of types. It covers the editor.
   package let typeDialog: Dialog
   package let name: Int
   package let type: Int
@@ -29,7 +29,7 @@ package struct FieldEditorGeometry {
     typeDialog = Dialog(layout, width: 62, rows: FieldKind.allCases.count)
   }
 
-  /// The pane of the open document if it is large enough; else most of the screen.
+  /// The area of the open document's pane if that is large enough, otherwise most of the screen.
   static func place(isNew: Bool, _ layout: Layout) -> Dialog {
     if !isNew, layout.layoutClass.isTiled, let pane = layout.panes[.detail], pane.width >= 60, pane.height >= 16 {
       return Dialog(in: pane, layout)
@@ -54,12 +54,12 @@ package struct FieldEditorGeometry {
   package var valueColumn: Int { Self.lead + name + type }
 }
 
-/// The geometry of the review.
+/// The geometry of the review before edits are sent.
 package struct FieldReviewGeometry {
   package let dialog: Dialog
   /// The sentences above the fields, wrapped to the width.
   package let lead: [String]
-  /// The row of the separator line; `nil` if every row is needed.
+  /// The row of the separator line; `nil` if there is no space for it.
   package let rule: Int?
   package let rows: Rect
   package let buttons: Int
@@ -90,7 +90,7 @@ package struct FieldReviewGeometry {
     buttons = min(area.maxY - 1, rows.maxY + problem + (review.rows.isEmpty && problem == 0 ? 0 : 1))
   }
 
-  /// Whether the button at a point sends; `nil` at any other point.
+  /// Whether the button at a point sends the edits; `nil` if there is no button at the point.
   func isSending(at point: Point) -> Bool? {
     guard point.y == buttons else { return nil }
     let column = point.x - dialog.content.x - 1

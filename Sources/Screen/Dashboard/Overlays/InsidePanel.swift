@@ -5,23 +5,23 @@ import FirestoreClientState
 import FirestoreModel
 import FirestoreQuery
 
-/// The page about the client's internals. While it is open, the dashboard polls the client every second. The page
-/// counts the cache only on request, because counting reads every document.
+/// The page about the client's internals. While it is open, the dashboard polls the client every second. The cache
+/// statistics are computed only on request, because that reads every document.
 package struct InsidePanel: Sendable {
-  /// The polling interval of the client in seconds.
+  /// The interval between two polls of the client in seconds.
   private static let pause: Int64 = 1
 
-  /// The interval between two field counts of a changing collection in seconds.
+  /// The interval in seconds between two field counts of a collection that changes.
   private static let countingPause: Int64 = 2
   /// The largest collection whose fields are recounted automatically.
   private static let smallCollection = 10_000
 
   package var section: InsideSection
-  /// The collection of the field section; `nil` if none was selected.
+  /// The collection whose fields are shown; `nil` if none was selected.
   let path: ResourcePath?
   private(set) var types: FieldTypes?
   private(set) var typesFailure: String?
-  /// The values of rare types since the page was opened, newest last.
+  /// The values of rare types that have arrived since the page was opened, newest last.
   private(set) var arrived: [FieldTypes.Outlier] = []
   private var isCountingTypes = false
   /// The time of the next count of the fields.
@@ -57,7 +57,7 @@ package struct InsidePanel: Sendable {
     }
   }
 
-  /// The request to the client, if it is due. At most one request is pending.
+  /// The next request to the client if it is due. At most one request is pending.
   mutating func takeDueQuestion(at now: Timestamp) -> [Effect] {
     guard asksAgainAt <= now else { return [] }
     asksAgainAt = now.advanced(seconds: Self.pause)
@@ -83,7 +83,7 @@ package struct InsidePanel: Sendable {
     return [.client(.countFieldTypes(in: path))]
   }
 
-  /// Records values of rare types among changes, and schedules a recount of the fields.
+  /// Records the values of rare types that occur in changes, and schedules a recount of the fields.
   mutating func note(_ changes: [ListenerSnapshot.Change], at now: Timestamp) {
     guard let path, let types else { return }
     let changes = changes.filter { $0.document.key.collection == path }
@@ -119,7 +119,7 @@ package struct InsidePanel: Sendable {
     return inside.flatMap { .of(section, $0, context) }
   }
 
-  /// The sentence that replaces the rows; `nil` if there are rows.
+  /// The sentence that is shown if there are no rows; `nil` if there are rows.
   package func note(_ table: InsideTable?) -> String? {
     if section == .fields, path == nil { return "select a collection in the tree, and open this page again" }
     if let failure = failureShown { return failure }
@@ -129,7 +129,7 @@ package struct InsidePanel: Sendable {
     return table.rows.isEmpty ? table.empty : nil
   }
 
-  /// The error of the section's request; `nil` if it did not fail.
+  /// The error if the section's request failed; otherwise `nil`.
   private var failureShown: String? {
     switch section {
     case .cache, .leaving, .tables: surveyFailure
@@ -141,7 +141,7 @@ package struct InsidePanel: Sendable {
   /// Whether the sentence reports an error.
   package var hasFailed: Bool { failureShown != nil }
 
-  /// Starts the section's count if it has not run yet.
+  /// Starts the section's count unless it has already run.
   fileprivate mutating func countFirst() -> [Effect] {
     switch section {
     case _ where section.needsSurvey: survey == nil ? count() : []
@@ -170,7 +170,7 @@ extension DashboardState {
     set { if let newValue, insidePanel != nil { overlay?.list?.content = .inside(newValue) } }
   }
 
-  /// The context of the page: the user's settings, and data from the tree and the listeners.
+  /// The data for the page: the user's settings, the tree and the listeners.
   package var insideContext: InsideContext {
     var context = InsideContext(now)
     context.settings = configuration.inside
@@ -188,7 +188,7 @@ extension DashboardState {
     insidePanel?.take(result, of: path)
   }
 
-  /// Passes changes of documents to the page.
+  /// Passes document changes to the page.
   mutating func noteInside(_ changes: [ListenerSnapshot.Change]) {
     guard var panel = insidePanel else { return }
     panel.note(changes, at: now)
@@ -248,7 +248,7 @@ extension DashboardState {
   /// Removes the selected pin or lifetime.
   mutating func endSelectedRetention() -> [Effect] { selectedRetention.map { end($0) } ?? [] }
 
-  /// Opens the subject of a row of the page.
+  /// Opens the document, collection or other subject of a row.
   mutating func openInside(_ subject: InsideSubject?, from list: ListOverlay) -> [Effect] {
     switch subject {
     case .document(let key): return openDetail(key)

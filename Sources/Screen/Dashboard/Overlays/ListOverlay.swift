@@ -8,11 +8,11 @@ package import TerminalCanvas
 /// An overlay that is a list with a cursor.
 package struct ListOverlay: Sendable {
   package indirect enum Content: Sendable {
-    /// The help with the commands of some contexts, in this order. Unless `isWhole`, it begins with a page of the first
-    /// keys and the signs.
+    /// The help with the commands of some contexts, in this order. Unless `isWhole`, it begins with a page that lists
+    /// the most important keys and the signs.
     case help([KeyContext], isWhole: Bool)
     case palette(Palette)
-    /// The themes, with the theme that `esc` restores.
+    /// The themes, with the theme that `esc` switches back to.
     case themes(original: String)
     case copyMenu([MenuItem])
     case newMenu([MenuItem])
@@ -22,7 +22,7 @@ package struct ListOverlay: Sendable {
     case columns(ColumnPicker)
     case decision(Decision)
     case listeners
-    /// All details of one request.
+    /// All details of a request that security rules decided on.
     case request(RuleDecision)
     case inside(InsidePanel)
     case wall(WallPanel)
@@ -63,8 +63,8 @@ package struct ListOverlay: Sendable {
     }
   }
 
-  /// The commands in help that match the typed text by key or word. Without a text, these are the commands of the first
-  /// keys, unless the user requested all keys.
+  /// The help's commands whose keys or words match the typed text. Without a text, these are the commands of the most
+  /// important keys, unless the user requested all keys.
   package func commands(of contexts: [KeyContext], in keymap: Keymap) -> [Command] {
     if showsFirstKeys {
       let all = contexts + [.pane(.collections)]
@@ -77,7 +77,8 @@ package struct ListOverlay: Sendable {
     }
   }
 
-  /// The typed text as a filter. An invalid filter is searched for literally, because key names can be punctuation.
+  /// The typed text as a filter. If it is not a valid filter, it is searched for literally, because key names can be
+  /// punctuation.
   package var search: RowFilter {
     let text = field?.text ?? ""
     // A help text has no fields, so references can be of any database.
@@ -234,7 +235,7 @@ extension DashboardState {
     overlay = .list(ListOverlay(content: .help(screenContexts, isWhole: false), field: TextField()))
   }
 
-  /// Shows every key instead of the first ones.
+  /// Shows all keys instead of only the most important ones.
   mutating func openWholeHelp() {
     guard case .help(let contexts, _)? = overlay?.list?.content else { return }
     overlay?.list?.content = .help(contexts, isWhole: true)
@@ -267,11 +268,11 @@ extension DashboardState {
   }
 }
 
-/// The geometry of a list's box and rows, used by drawing and by the mouse.
+/// The geometry of a list's box and of its rows, used by drawing and by the mouse.
 package struct ListGeometry {
-  /// The lines above the rows of the client's internals: the sections, and the column headings.
+  /// The count of lines above the rows of the client's internals. They show the sections and the column headings.
   static let insideHead = 2
-  /// The maximum count of lines below the rows: a rule, notes, and the selected row in full.
+  /// The maximum count of lines below the rows: a separator line, notes, and the selected row in full.
   static let insideFoot = 6
 
   package let dialog: Dialog
@@ -279,7 +280,7 @@ package struct ListGeometry {
 }
 
 extension DashboardState {
-  /// The geometry of a list; `nil` for lists whose rows are not stacked.
+  /// The geometry of a list; `nil` for a list that does not have one row per item.
   package func geometry(of list: ListOverlay, _ layout: Layout) -> ListGeometry? {
     let glyphs = configuration.glyphs
     switch list.content {
@@ -309,7 +310,8 @@ extension DashboardState {
     }
   }
 
-  /// The box of all sections. Its size is fixed, so changing the section repaints only the contents.
+  /// The box of the page about the client's internals. All sections have the same size, so changing the section
+  /// repaints only the contents.
   private func insideGeometry(_ layout: Layout) -> ListGeometry {
     let dialog = Dialog(layout, width: min(140, layout.size.width - 2), rows: layout.size.height - 4)
     var rows = dialog.content
@@ -324,15 +326,16 @@ extension DashboardState {
     return ListGeometry(dialog: dialog, rows: dialog.content)
   }
 
-  /// The count of rows below the messages for a rule and the full text of the selected message; 0 if every message fits
-  /// in its row. The longest message determines the height, so the box does not change while the selection moves.
+  /// The count of rows below the list of messages. They show a separator line and the full text of the selected
+  /// message. Returns 0 if every message fits in its row. The longest message determines the count, so the box keeps
+  /// its size when the selection moves.
   private func openedMessageRows(_ layout: Layout, _ glyphs: Glyphs) -> Int {
     let width = layout.size.width - 4
     guard messages.contains(where: { SafeText.columns(of: $0.text) > width - 18 }) else { return 0 }
     return openedRows(messages.map(\.text), width: width, layout, glyphs)
   }
 
-  /// The count of rows for a rule and for the longest of some texts in full.
+  /// The count of rows for a separator line and for the full text of the longest of some texts.
   private func openedRows(_ texts: [String], width: Int, _ layout: Layout, _ glyphs: Glyphs) -> Int {
     let longest = texts.map { WrappedText.lines($0, width: max(8, width - 6), glyphs.ellipsis).count }.max()
     let room = layout.size.height / 2 - 4

@@ -3,7 +3,7 @@ package import DashboardModel
 package import FirestoreModel
 package import TerminalCanvas
 
-/// The dialog or line over the panes that receives the keys. At most one is open; `esc` always closes it.
+/// The dialog or input line over the panes that receives the keys. At most one is open. `esc` always closes it.
 package indirect enum Overlay: Sendable {
   package enum Kind: CaseIterable, Hashable, Sendable {
     case help, palette, filter, listener, themes, confirm, copyMenu, newMenu, messages, faults, explanation, columns
@@ -111,7 +111,7 @@ package indirect enum Overlay: Sendable {
   }
 }
 
-/// The `/` line of a pane.
+/// The line below a pane in which you type a filter after `/`.
 package struct FilterLine: Sendable {
   package var pane: Pane
   package var field: TextField
@@ -121,16 +121,16 @@ package struct FilterLine: Sendable {
   package var error: String?
 }
 
-/// A question to the user. The safe answer is selected at first.
+/// A question to the user. The safe answer is selected initially.
 package struct Confirmation: Sendable {
   enum Subject: Equatable, Sendable {
     case delete(DocumentTarget)
     /// Documents to delete in one batch.
     case deleteAll([DocumentKey])
-    /// Pending batches to cancel, and rejected ones to drop.
+    /// Pending batches to cancel, and rejected batches to drop.
     case takeBack([BatchID], [BatchID])
     case quit
-    /// A field editor to close, which discards its unsent edits.
+    /// A field editor to close. Closing it discards its unsent edits.
     case dropEdits
     case editAgain(EditRequest)
     case perform([Effect])
@@ -147,7 +147,7 @@ package struct Confirmation: Sendable {
   var action: String
   var subject: Subject
   package var isActionSelected = false
-  /// The text to type before the action runs, for data that cannot be restored.
+  /// The text that the user must type before an action on data that cannot be restored.
   var required: String?
   package var typed: TextField?
 
@@ -159,7 +159,7 @@ package struct ConfirmGeometry {
   package let dialog: Dialog
   /// The question's text, wrapped to the width.
   package let lines: [String]
-  /// The count of rows without text.
+  /// The count of rows other than the text.
   package let fixedRows: Int
   package let cancel: String
   package let action: String
@@ -181,7 +181,7 @@ package struct ConfirmGeometry {
     action = question.isActionSelected ? "[ \(question.action) ]" : "  \(question.action)  "
   }
 
-  /// Whether the point is on the action; `nil` if it is on neither answer.
+  /// Whether the point is on the button that performs the action. Returns `nil` if the point is on neither button.
   func isAction(at point: Point) -> Bool? {
     guard point.y == answerRow else { return nil }
     let column = point.x - dialog.content.x

@@ -22,47 +22,48 @@ package struct Palette: Sendable {
       case invocation(Command, String)
       /// The reason why the text is invalid so far.
       case problem(TextError)
-      /// A row, counted from 1.
+      /// A row number, counted from 1.
       case row(Int)
       case percent(Int)
       case timeline(TimelineEffect)
       case recording(RecordingEffect)
     }
 
-    /// The text to type for the row: a command's name, a path, a listener or a theme. Empty for a message.
+    /// The text that you type to find the row: a command's name, a path, a listener or a theme. Empty for a message.
     package var name: String
     /// The effect, as a sentence without a subject.
     package var title: String
     /// The keys of a command.
     package var detail = ""
     package var target: Target
-    /// Whether a search finds the row only by its whole name.
+    /// Whether a search finds the row only by its full name.
     var isHidden = false
   }
 
-  /// The count of visible matches.
+  /// The maximum count of visible matches.
   static let shownItems = 12
 
-  /// All items when the palette was opened.
+  /// All items that existed when the palette was opened.
   package let all: [Item]
   /// Whether the palette accepts only the path of a new document.
   package let asksForPath: Bool
-  /// The given beginning of the path, such as `cities/`.
+  /// The beginning of the path that the palette was opened with, such as `cities/`.
   private let givenStart: String
   /// The index of the command recalled from the history, and the text that was typed before the recall.
   var recalled: Int?
   var draft = ""
 
-  /// The count of the rows that an empty text shows.
+  /// The count of rows that are listed while the text is empty.
   package var listedCount: Int { all.count { !$0.isHidden } }
 
   init(_ all: [Item]) { (self.all, asksForPath, givenStart) = (all, false, "") }
 
-  /// - Parameter start: the given beginning of the path.
+  /// - Parameter start: the beginning of the path that is already in the field.
   init(askingForPathFrom start: String) { (all, asksForPath, givenStart) = ([], true, start) }
 
-  /// The items that match the typed text, best first: the exact name, names that start with the text, titles that start
-  /// with it, items whose words start with its words. Commands that need their full name are last.
+  /// The items that match the typed text, best match first. The order is: the exact name, names with the text as
+  /// prefix, titles with the text as prefix, items whose words start with the typed words. Commands that need their
+  /// full name are last.
   func items(matching text: String) -> [Item] {
     if asksForPath { return creations(text) }
     if let jump = Self.jump(text) { return [jump] }
@@ -80,8 +81,8 @@ package struct Palette: Sendable {
     return sorted + [path] + [Self.creation(text)].compactMap(\.self)
   }
 
-  /// The items that create a document. The first one is for a whole path typed after the given beginning, as in
-  /// `cities/cities/SF`.
+  /// The items that create a document. If you type a whole path after the path that was already in the field, as in
+  /// `cities/cities/SF`, the first item is for the whole path.
   private func creations(_ text: String) -> [Item] {
     let isWhole = !givenStart.isEmpty && text.hasPrefix(givenStart + givenStart)
     let meant = isWhole ? Self.creation(String(text.dropFirst(givenStart.count))) : nil
@@ -99,7 +100,7 @@ package struct Palette: Sendable {
     return Item(name: "\(typed)/", title: "new document with an automatic id", target: .newDocumentIn(path))
   }
 
-  /// The item for a row number such as `42`, or a share such as `50%`.
+  /// The item for a row number such as `42`, or for a percentage such as `50%` of the rows.
   static func jump(_ text: String) -> Item? {
     if text.hasSuffix("%"), let percent = Int(text.dropLast()), (0...100).contains(percent) {
       return Item(name: text, title: "go to \(percent)%", target: .percent(percent))
@@ -108,7 +109,7 @@ package struct Palette: Sendable {
     return Item(name: text, title: "go to row \(row)", target: .row(row))
   }
 
-  /// The item for a path that is not listed yet.
+  /// The item that opens a path that is not in the list.
   static func path(_ text: String) -> Item? {
     guard text.contains("/"), let path = try? ResourcePath(validating: text) else { return nil }  // Not a path: no row.
     if let key = DocumentKey(path) { return Item(name: text, title: "document", target: .document(key)) }
@@ -146,14 +147,15 @@ package struct Palette: Sendable {
 }
 
 extension Palette.Item {
-  /// Whether the row runs only after its whole name was typed.
+  /// Whether the item runs only if its full name was typed.
   package var needsFullName: Bool {
     if case .command(let command) = target { command.needsFullName } else { false }
   }
 }
 
 extension DashboardState {
-  /// The palette's list for the current state. Commands of other panes and unlisted ones are found by their whole name.
+  /// The palette's items for the current state. Unlisted commands and commands of other panes are found only by their
+  /// full name.
   func paletteItems() -> [Palette.Item] {
     let keymap = configuration.keymap
     let listed = keymap.commands(in: screenContexts) + keymap.unbound.filter { screenContexts.contains($0.context) }
@@ -192,8 +194,8 @@ extension DashboardState {
       detail: command.keyText(configuration.glyphs, limit: 2), target: .command(command), isHidden: isHidden)
   }
 
-  /// The contexts of commands that can be run by name: first the contexts of the screen, then the panes without the
-  /// focus.
+  /// The contexts of the commands that can be run by name: the contexts of the screen, then those of the panes that are
+  /// not focused.
   var commandContexts: [KeyContext] {
     screenContexts + [Pane.collections, .writes, .network, .feed, .detail].map(KeyContext.pane)
       + [.requests, .scenario, .past, .replay, .always]
@@ -201,13 +203,13 @@ extension DashboardState {
 }
 
 extension Palette {
-  /// The item for a text such as `at 12:04:16`.
+  /// The item that goes to a time, for a text such as `at 12:04:16`.
   static func moment(_ text: String) -> Item? {
     guard text.hasPrefix("at "), let place = TimelinePlace(text.dropFirst(3).trimmed) else { return nil }
     return Item(name: text.trimmed, title: "show all panes \(text.trimmed)", target: .timeline(.seek(place)))
   }
 
-  /// The item for `record FILE`, `cast FILE`, or `stop` instead of the file.
+  /// The item for `record FILE` or `cast FILE`. With `stop` instead of the file, the recording ends.
   static func recording(_ text: String) -> Item? {
     for (verb, what) in [("record ", "this session, from its start,"), ("cast ", "the screen for asciinema")]
     where text.hasPrefix(verb) {

@@ -20,7 +20,7 @@ package struct Prompt: Sendable {
   package var title: String
   /// The label before the field.
   package var label: String
-  /// The purpose of the input, in sentences.
+  /// The sentences that explain what the input is for.
   package var lead: [String]
   /// The hint in an empty field.
   package var ghost = ""
@@ -31,7 +31,7 @@ package struct Prompt: Sendable {
 }
 
 extension DashboardState {
-  /// Shows a prompt with its given text selected.
+  /// Shows a prompt. Its initial text is selected.
   mutating func ask(_ prompt: Prompt) {
     var prompt = prompt
     prompt.field = prompt.field.selected()
@@ -65,7 +65,7 @@ extension DashboardState {
         subject: .openListeners))
   }
 
-  /// Handles `enter`: performs the command with the input, or shows why it is invalid.
+  /// Handles `enter`: runs the command with the input, or shows why the input is invalid.
   mutating func acceptPrompt() -> [Effect] {
     guard let prompt = overlay?.prompt else { return [] }
     let text = prompt.field.text.trimmed

@@ -2,10 +2,10 @@
 import DashboardModel
 package import TerminalCanvas
 
-/// The one list of the signs on the screen and their meanings, for the help and for the page of an empty database.
+/// The single list of the signs on the screen and their meanings. The help and the page of an empty database show it.
 package struct SignLegend {
   package struct Entry {
-    /// The sign as on the screen, with an example of the text that follows it.
+    /// The sign as it appears on the screen, with an example of the text that follows it.
     package var sign: String
     var role: Role
     package var text: String
@@ -18,7 +18,7 @@ package struct SignLegend {
   package enum Part {
     /// The signs of documents, writes and listeners.
     case data
-    /// All signs, also those of the screen itself.
+    /// All signs, including those that describe the screen instead of data.
     case signs
     /// All signs and the badges.
     case all
@@ -78,9 +78,10 @@ package struct SignLegend {
       }
   }
 
-  /// Draws the entries in as many columns as fit. Without room for all, draws the page of one of them.
+  /// Draws the entries in as many columns as fit. If not all entries fit, draws the page that contains the selected
+  /// entry.
   /// - Parameter selected: the index of the entry with the cursor; `nil` for none.
-  /// - Returns: the row below.
+  /// - Returns: the row below the entries.
   @discardableResult package func draw(
     in area: Rect, columnWidth: Int, selected: Int? = nil, on canvas: inout Canvas, _ glyphs: Glyphs
   ) -> Int {

@@ -4,7 +4,7 @@ import FirestoreClientState
 import FirestoreModel
 package import TerminalCanvas
 
-/// The user's choices on the wall.
+/// The user's settings for the wall, the full-screen view of all listeners.
 package struct WallPanel: Sendable {
   package var order = WallOrder.opened
 }
@@ -15,12 +15,12 @@ extension DashboardState {
 
   mutating func openWall() { overlay = .list(ListOverlay(content: .wall(WallPanel()))) }
 
-  /// The listeners of the wall, in its order.
+  /// The listeners on the wall, in display order.
   package func wallListeners(_ panel: WallPanel) -> [ListenerRecord] {
     panel.order.sorted(listeners, wall, at: now.seconds)
   }
 
-  /// Changes the order of the wall. The selected listener stays selected.
+  /// Changes the sort order of the wall. The same listener remains selected.
   mutating func changeWallOrder() {
     guard let list = overlay?.list, case .wall(var panel) = list.content else { return }
     let before = wallListeners(panel)
@@ -39,18 +39,18 @@ extension DashboardState {
     return listeners.indices.contains(list.cursor.index) ? listeners[list.cursor.index] : nil
   }
 
-  /// The next second when the wall changes as time passes; `nil` while the wall does not change.
+  /// The next full second at which the wall changes because time passes; `nil` if it does not change.
   var nextWallTick: Timestamp? { showsWall && (wall.isMoving(at: now) || network.isOffline) ? now.nextSecond : nil }
 }
 
-/// The geometry of the wall, from the size of the screen and the contents.
+/// The geometry of the wall. It depends on the screen size and on the contents.
 package struct WallGeometry {
   /// The columns of a row.
   package struct Columns {
-    /// The first columns, counted from the left border.
+    /// The first columns of the sign and the name, counted from the left border.
     package static let sign = 1
     package static let name = 3
-    /// The width of the row names `writes` and `rtt ms`.
+    /// The minimum width of the names: the rows `writes` and `rtt ms` need 6 columns.
     private static let leastName = 6
     package let width: Int
     package let nameWidth: Int
@@ -62,12 +62,12 @@ package struct WallGeometry {
     package static let documentsWidth = 8
     package let rate: Int
     package static let rateWidth = 7
-    /// The width of the value bars next to the figures; 0 without room.
+    /// The width of the value bars next to the figures; 0 if there is no space for them.
     package let mix: Int
     package let mixWidth: Int
 
     fileprivate static let steps = [1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30, 60]
-    /// The minimum width of readable bars.
+    /// The minimum width at which value bars are readable.
     private static let leastMix = 40
 
     init(width: Int, longestName: Int) {
@@ -94,16 +94,16 @@ package struct WallGeometry {
   package let axis: Int?
   /// The rows of the listeners.
   package let rows: Rect
-  /// The height of a listener's graph: on wide screens several rows while few listeners are open.
+  /// The height in rows of a listener's graph. Wide screens with few listeners use several rows.
   package let graphHeight: Int
-  /// Whether the value bars have separate lines, which requires room for all listeners.
+  /// Whether the value bars are on separate lines. This requires space for all listeners.
   package let opensMixes: Bool
   package let writes: Int?
   package let roundTrips: Int?
   package let last: Range<Int>
   /// The seconds between two steps of the graphs.
   package let pace: Int64
-  /// The listeners on screen, by their index in the wall's order.
+  /// The indices of the listeners on screen, in display order.
   package let shown: Range<Int>
 
   package init(_ list: ListOverlay, _ listeners: [ListenerRecord], _ state: DashboardState, _ layout: Layout) {
@@ -135,30 +135,32 @@ package struct WallGeometry {
   }
 
   private static let tallest = 3
-  /// The maximum count of rows with taller graphs: the wall's byte budget allows this many moving rows each second.
+  /// The maximum count of rows with taller graphs. The limit follows from the wall's byte budget, because all these
+  /// rows can change each second.
   private static let mostGraphRows = 12
 
-  /// Whether to draw the values of a listener's documents. If many rows move, only the selected listener has them.
+  /// Whether to draw the value bars of a listener's documents. If the graphs move less than once a second, only the
+  /// selected listener has them.
   package func showsMix(isSelected: Bool) -> Bool { columns.mixWidth > 0 && (pace == 1 || isSelected) }
 
-  /// The approximate count of bytes that a row with a full history costs each time it moves.
+  /// The approximate count of bytes that the terminal receives each time a row with a full history moves.
   private static let bytesOfRow = 230
-  /// The byte budget of the rows per second, out of the wall's 5 KB.
+  /// The byte budget of the rows per second. The whole wall may use 5 KB per second.
   private static let bytesPerSecond = 3_200
 
-  /// The interval between moves for a count of rows with events. More rows move less often, to limit the bytes sent.
+  /// The interval in seconds between moves of the graphs, for a count of rows with events. With more rows, the graphs
+  /// move less often, which limits the bytes sent.
   private static func pace(ofMovingRows count: Int) -> Int64 {
     let needed = (count * bytesOfRow + bytesPerSecond - 1) / bytesPerSecond
     return Int64(Columns.steps.first { $0 >= needed } ?? Wall.span)
   }
 }
 
-/// The figures of the wall up to, but not including, a given second. The wall draws them, and `hearth wall --json`
-/// prints them.
+/// The figures of the wall up to a given second (exclusive). The wall draws them, and `hearth wall --json` prints them.
 package struct WallFigures: Sendable {
   package struct Row: Sendable {
     package var listener: ListenerRecord
-    /// Whether the documents are from the cache.
+    /// Whether the documents come from the cache.
     package var isFromCache: Bool
     /// The events of each second, oldest first.
     package var events: [Int]
@@ -176,7 +178,7 @@ package struct WallFigures: Sendable {
     self.end = end
   }
 
-  /// The count of leading seconds before the screen began to count.
+  /// The count of seconds at the start of the period for which no data exists, because the dashboard started later.
   package var unseen: Int {
     max(0, min(Wall.span, Int(clamping: frame.state.wall.start.seconds - end + Int64(Wall.span))))
   }
@@ -200,14 +202,15 @@ package struct WallFigures: Sendable {
   /// round trip plus 1.
   package var roundTrips: [Int] { frame.state.wall.roundTrips.last(Wall.span, before: end) }
 
-  /// Recent round trips in milliseconds. Before the first one, these are the round trips that the client has stored.
+  /// Recent round trips in milliseconds. Before this dashboard has observed one, returns the round trips that the
+  /// client has stored.
   package var roundTripTimes: Histogram {
     let seen = frame.state.wall.recentTrips
     let kept = frame.state.network.roundTrips.map { Int(clamping: TimeText.wholeMilliseconds($0)) }
     return Histogram(seen.isEmpty ? kept : seen)
   }
 
-  /// Whether the client was offline in a part of each second.
+  /// Whether the client was offline during a part of each second.
   package var outages: [Bool] {
     let all = frame.state.outages.all.filter { ($0.end?.seconds ?? end) >= end &- Int64(Wall.span) }
     return (0..<Wall.span).map { step in
@@ -216,13 +219,14 @@ package struct WallFigures: Sendable {
     }
   }
 
-  /// The last rows of the feed before the end, newest last.
+  /// The last feed rows before the end of the period, newest last.
   package func lastRows(_ count: Int) -> [FeedRow] {
     let rows = frame.state.feed.rows.suffix(Self.searched).filter { $0.kind != .divider || !$0.summary.isEmpty }
     let told = rows.filter { $0.time.seconds < end }
     return Array((told.isEmpty ? Array(rows) : Array(told)).suffix(count))
   }
 
-  /// The count of feed rows to search for the latest rows. If more rows arrive in a second, they are unreadable anyway.
+  /// The maximum count of feed rows that are searched for the latest rows. If more rows than this arrive in a second,
+  /// you could not read them anyway.
   private static let searched = 256
 }

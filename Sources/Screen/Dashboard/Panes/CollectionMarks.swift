@@ -4,8 +4,8 @@ import FirestoreClientState
 package import FirestoreModel
 package import TerminalCanvas
 
-/// The right end of a collection's row: the document count, live or with its age, and a sign that shows how much of the
-/// collection listeners cover.
+/// The right end of a collection's row. It shows the document count, live or with its age, and a sign for how much of
+/// the collection is covered by listeners.
 package struct CollectionMarks {
   let frame: FrameState
   let path: ResourcePath
@@ -13,7 +13,7 @@ package struct CollectionMarks {
   let glyphs: Glyphs
   /// The width of the sign.
   let flags: Int
-  /// Whether there is room for blanks between a count and its age.
+  /// Whether there are blanks between a count and its age.
   private var isRoomy = true
 
   package init(frame: FrameState, path: ResourcePath, isLarge: Bool, glyphs: Glyphs, flags: Int) {
@@ -23,7 +23,7 @@ package struct CollectionMarks {
 
   private var window: CollectionWindow? { frame.state.browser.windows[path] }
 
-  /// - Parameter room: the columns next to the collection's name. Words are added as far as they fit.
+  /// - Parameter room: the count of columns available next to the collection's name. Words are added if they fit.
   package func line(room: Int) -> Line {
     let roomy = line(below: room)
     guard !isLarge, roomy.width > room else { return roomy }
@@ -52,8 +52,8 @@ package struct CollectionMarks {
 
   // MARK: Listeners
 
-  /// The part of the collection that its listeners cover, as text. For several listeners, this is their count. `nil`
-  /// without listeners, or if one listener covers the whole collection.
+  /// The part of the collection that is covered by listeners, as text. If there are several listeners, returns their
+  /// count. Returns `nil` without listeners, or if one listener covers the whole collection.
   private func words(of listeners: [ListenerRecord]) -> String? {
     guard !listeners.isEmpty, !listeners.contains(where: { $0.scope == .all }) else { return nil }
     return listeners.count == 1 ? listeners[0].scope.words : "\(listeners.count) parts"
@@ -122,8 +122,8 @@ package struct CollectionMarks {
   }
 }
 
-/// The column headings above the tree, with the sign of the order. They are for the collection that contains the
-/// selection. A click on a heading sorts by it. Used by drawing and by the mouse.
+/// The column headings above the tree, with a sign for the sort order. They belong to the collection that contains the
+/// selection. A click on a heading sorts by its column. Used by drawing and by the mouse.
 package struct CollectionHeads {
   private struct Head {
     var key: RowOrder.Key
@@ -196,8 +196,9 @@ package struct CollectionHeads {
 }
 
 extension DashboardState {
-  /// The collection of the selection or of the topmost row, if the row of that collection is off screen. Returns `nil`
-  /// if the row is visible, and while a result replaces the tree.
+  /// The collection whose documents are on screen while its own row is not. This is the expanded collection that
+  /// contains the selection, otherwise the collection of the topmost row. Returns `nil` if its row is visible, or if a
+  /// result replaces the tree.
   package func collectionOffScreen(_ layout: Layout) -> ResourcePath? {
     let rows = browser.rows
     guard browser.result == nil, !rows.isEmpty else { return nil }

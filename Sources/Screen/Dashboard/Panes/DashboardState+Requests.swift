@@ -4,7 +4,7 @@ package import FirestoreClientState
 import FirestoreModel
 package import TerminalCanvas
 
-/// The requests that the server's security rules decided on.
+/// The list of requests on which the server's security rules decided.
 extension DashboardState {
   /// The reason why requests are unavailable; `nil` if they are available.
   package var reasonAgainstRequests: String? {
@@ -18,10 +18,10 @@ extension DashboardState {
   /// Whether pane 4 shows the requests rather than the events.
   package var showsRequests: Bool { feed.tab == .requests }
 
-  /// The note that replaces the requests.
+  /// The sentence that is shown if there are no requests to list.
   package var requestsNote: String? { reasonAgainstRequests ?? requests.note }
 
-  /// Opens the list of requests, and requests them from the server.
+  /// Shows the list of requests, and asks the server for them.
   mutating func openRequests() -> [Effect] {
     feed.tab = .requests
     focusPane(.feed)
@@ -41,8 +41,8 @@ extension DashboardState {
     overlay = .list(ListOverlay(content: .request(decision)))
   }
 
-  /// Handles `esc`: removes the filters. Without filters, follows the newest request. If the list already follows the
-  /// newest request, returns to the events.
+  /// Handles `esc` in the list of requests: removes the filters. Without filters, selects and follows the newest
+  /// request. If the list already follows it, returns to the events.
   mutating func leaveRequests() {
     if requests.isFiltered {
       requests.clearFilter()
@@ -72,7 +72,7 @@ extension DashboardState {
 
   // MARK: Refused writes
 
-  /// Opens the request of a rejected write, among the requests that the server has reported.
+  /// Shows the request that contained a rejected write, if the server has reported that request.
   mutating func openRequest(of batch: BatchID) -> [Effect] {
     guard let write = knownWrite(batch).flatMap({ RefusedWrite($0, now: now) }) else { return [] }
     let effects = openRequests()
@@ -86,7 +86,7 @@ extension DashboardState {
     return effects
   }
 
-  /// A write that is in the queue or left it recently.
+  /// A write that is in the queue or has recently left it.
   func knownWrite(_ batch: BatchID) -> QueueRow? {
     writes.allRows.first { $0.batch == batch } ?? writes.journey(of: batch)?.row
   }
@@ -98,7 +98,8 @@ extension DashboardState {
     showsRequests && past == nil && reasonAgainstRequests == nil && layout(size).panes[.feed] != nil
   }
 
-  /// The time of the next poll of the server, or of the client for an open page.
+  /// The time of the next poll. The dashboard polls the server for requests, and the client for the page about its
+  /// internals.
   var nextQuestion: Timestamp? {
     let inside: Timestamp? = if case .inside(let panel)? = overlay?.list?.content { panel.asksAgainAt } else { nil }
     return [inside, asksForRequests ? requests.asksAgainAt : nil].compactMap(\.self).min()
@@ -137,7 +138,7 @@ extension DashboardState {
 }
 
 extension RuleDecision {
-  /// The description, wrapped to the width.
+  /// The description of the request, wrapped to the width.
   package func lines(width: Int, _ glyphs: Glyphs) -> [SummaryRow] {
     account.flatMap { line -> [SummaryRow] in
       if line.text.isEmpty { return [line] }

@@ -29,27 +29,28 @@ package struct Detail: Sendable {
   /// The document that listeners see.
   package var local: Document? { didSet { fieldLines = nil } }
   package var isLoaded = false { didSet { fieldLines = nil } }
-  /// The reason why the server does not show the document; `nil` if it does, or has not answered.
+  /// The reason why the server does not return the document; `nil` if it does, or has not responded.
   package var failure: RPCStatus? { didSet { fieldLines = nil } }
-  /// The source of the document; `nil` if it was not reported.
+  /// The source of the document; `nil` if the client did not report it.
   package var source: DocumentSource?
-  /// Whether this is only a preview with the tree's data, while the tree's cursor moves.
+  /// Whether this is only a preview from the tree's data, shown while the tree's cursor moves.
   package var isPreview = false { didSet { fieldLines = nil } }
   var folding = FieldTree.Folding.automatic { didSet { fieldLines = nil } }
-  /// The fields that are folded or unfolded contrary to `folding`.
+  /// The fields that are folded although `folding` would unfold them, or the reverse.
   var toggled: Set<[String]> = [] { didSet { fieldLines = nil } }
-  /// The version in the Diff tab; `nil` for the newest.
+  /// The version that the Diff tab shows; `nil` for the newest version.
   package var version: Int?
-  /// The version that Diff compares with; `nil` for the version before the shown version.
+  /// The version that the Diff tab compares with; `nil` for the predecessor of the shown version.
   package var base: Int?
   /// Whether to wrap texts that are wider than their column.
   var wraps = false
-  /// The filter whose matches `n` and `N` visit.
+  /// The filter of the search. `n` and `N` go to its matches.
   package var search = RowFilter.none
   /// The index of the selected line at the start of the search.
   var searchStart = 0
   package internal(set) var cursor = Cursor<[String]>()
-  /// The lines of the fields, cached until the fields or their folding change, because a document can have very many.
+  /// The lines of the fields. They are cached until the fields or their folding change, because a document can have
+  /// very many fields.
   private(set) var fieldLines: [DetailContent.Line]?
 
   init(_ key: DocumentKey) { self.key = key }
@@ -84,7 +85,7 @@ package enum DetailTabs {
     }
   }
 
-  /// The pane's row with the tabs; `nil` if only one tab has a name.
+  /// The row of the tabs in the pane; `nil` if only one tab has a name.
   static func row(_ layoutClass: LayoutClass) -> Int? {
     switch layoutClass {
     case .large, .medium: 0
@@ -131,9 +132,10 @@ package struct DetailColumns {
   }
 }
 
-/// A field of the open document with its full text: the line itself, and the rest in lines below it.
+/// A field of the open document with its full text. The first line shows the start of the text, and lines below it show
+/// the rest.
 struct WrappedField {
-  /// The maximum count of rows, so that a text of a megabyte does not create too many lines.
+  /// The maximum count of rows for one field, which limits the rows for a text of a megabyte.
   private static let mostRows = 200
 
   let lines: [DetailContent.Line]
@@ -168,8 +170,8 @@ struct WrappedField {
     lines = [line] + rows
   }
 
-  /// Splits a text. Returns the whole text if it fits into `width`. Otherwise returns the part that fits into `kept`
-  /// columns, and the rest.
+  /// Splits a text. Returns the whole text if it fits in `width` columns. Otherwise returns the part that fits in
+  /// `kept` columns, and the rest.
   private static func split(_ text: Substring, width: Int, kept: Int) -> (Substring, rest: Substring) {
     var (columns, end, cut) = (0, text.startIndex, text.startIndex)
     while end < text.endIndex {

@@ -5,22 +5,22 @@ package import FirestoreModel
 import FirestoreQuery
 import TerminalCanvas
 
-/// The lines of the open document per tab, without their look.
+/// The lines of the open document for each tab, without colors and layout.
 package enum DetailContent {
   package struct Line {
     package enum Content {
       case field(FieldTree.Line)
       case change(FieldChange)
       case version(VersionHistory.Version)
-      /// One field with its server value, its queued change and the value that listeners see.
+      /// A field with its server value, its queued change and its value for listeners.
       case layers(name: String, server: Value?, queued: String?, seen: Value?)
       case fact(String, String)
-      /// A continuation of the value in the line above.
+      /// A line that continues the value of the line above.
       case rest(String)
       case note(String)
     }
 
-    /// The identity of the line, stable while the content around it changes.
+    /// The identity of the line. It does not change when the lines around it change.
     package var id: [String]
     package var content: Content
   }
@@ -65,7 +65,7 @@ package enum DetailContent {
     return lines.map { Line(id: ["field"] + $0.path, content: .field($0)) }
   }
 
-  /// The two versions that the Diff tab compares; `old` is `nil` for the first stored version.
+  /// The two versions that the Diff tab compares. `old` is `nil` for the first stored version.
   package static func comparedVersions(
     _ detail: Detail, _ state: DashboardState
   ) -> (old: VersionHistory.Version?, new: VersionHistory.Version?) {
@@ -79,7 +79,8 @@ package enum DetailContent {
     return base.id > history[index].id ? (history[index], base) : (base, history[index])
   }
 
-  /// The fields that differ between two versions; `nil` for a first version that did not create the document.
+  /// The fields that differ between two versions. Returns `nil` if there is no older version and the newer one did not
+  /// create the document.
   package static func changes(
     from older: VersionHistory.Version?, to newer: VersionHistory.Version
   ) -> [FieldChange]? {
@@ -138,8 +139,8 @@ package enum DetailContent {
     return lines + conflicts
   }
 
-  /// The values that this client's writes overwrote without having seen them. They are listed field by field, newest
-  /// write first.
+  /// The values that this client's writes overwrote although the client had not seen them. They are listed by field,
+  /// newest write first.
   private static func conflictLines(
     _ key: DocumentKey, _ state: DashboardState, where isWanted: (WriteConflict) -> Bool
   ) -> [Line] {
@@ -165,7 +166,7 @@ package enum DetailContent {
 
   private static func text(of value: Value?) -> String { value.map(ValueText.short) ?? "nothing" }
 
-  /// The effect of the queued mutation on a top-level field.
+  /// Describes the queued mutation's change of a top-level field.
   private static func queued(_ name: String, _ mutation: Mutation) -> String? {
     if let transform = mutation.transforms.first(where: { $0.path.first.equalsUTF8(name) }) {
       return transform.operation.text
@@ -231,7 +232,7 @@ package enum DetailContent {
     }
   }
 
-  /// Whether a listener's query matches the document's current version.
+  /// Whether the current version of the document matches a listener's query.
   static func watches(_ listener: ListenerRecord, _ key: DocumentKey, _ document: Document?) -> Bool {
     if listener.query.path == key.path { return true }
     guard listener.covers(key.collection), !listener.query.path.isDocument else { return false }
@@ -242,7 +243,7 @@ package enum DetailContent {
 extension DetailContent.Line {
   func matches(_ filter: RowFilter) -> Bool { filter.matches(searchText, in: document) }
 
-  /// A document with only the line's field, for a filter's field conditions.
+  /// A document that contains only this line's field. Filters with field conditions are evaluated on it.
   private var document: [Document] {
     guard case .field(let field) = content, let value = field.local ?? field.server else { return [] }
     var fields = Fields()
@@ -251,7 +252,7 @@ extension DetailContent.Line {
     return [Document(key: key, version: nil, state: .found(DocumentData(fields)))]
   }
 
-  /// The text that a search examines.
+  /// The text of the line for searches.
   var searchText: String {
     switch content {
     case .field(let field):
@@ -273,6 +274,6 @@ extension DetailContent.Line {
 }
 
 extension Document {
-  /// The document before its creation.
+  /// The document as it was before it was created: missing.
   fileprivate var before: Document { Document(key: key, version: nil, state: .missing) }
 }

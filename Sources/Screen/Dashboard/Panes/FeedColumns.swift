@@ -4,8 +4,9 @@ package import FirestoreModel
 import FirestoreQuery
 import TerminalCanvas
 
-/// The columns of the feed. Narrow screens drop, in this order: hours, words for sources, the listener, all but the end
-/// of the document's path, the summary. Change glyph, source letter and flags always remain.
+/// The columns of the feed. On narrow screens the following are omitted, in this order: hours, words for sources, the
+/// listener, all but the end of the document's path, the summary. The change sign, source letter and flags are always
+/// shown.
 package struct FeedColumns {
   package var width: Int
   /// The columns before the time; the first is the gutter.
@@ -13,7 +14,7 @@ package struct FeedColumns {
   package var time = 12
   package var precision = TimeText.Precision.hours
   package var gap = 2
-  /// The width of the scenario's step before the time; 0 without a scenario.
+  /// The width of the scenario's step, which is before the time; 0 without a scenario.
   package private(set) var step = 0
   package var listener = 12
   /// The width of the document column. Large screens show a root collection and an automatic id in full: `orders/` and
@@ -24,13 +25,13 @@ package struct FeedColumns {
   package var showsListenerEnd = false
   package var hasWords = true
   package var source = 6
-  /// The width of the summary. Short summaries let the batch numbers after them form a column.
+  /// The width of the summary. If the summaries are short, the batch numbers after them are aligned.
   package var summary = 29
 
   /// Whether the columns of the source and its flags are shown. They are hidden if all rows came from the server.
   package var hasSources: Bool
 
-  /// The columns of the feed of a state.
+  /// The columns of a state's feed.
   package init(_ state: DashboardState, _ layoutClass: LayoutClass, width: Int) {
     let step = state.isInScenario && !layoutClass.isSmallerThan(.small) ? Self.stepWidth : 0
     self.init(
@@ -43,8 +44,8 @@ package struct FeedColumns {
   private static let stepWidth = 4
 
   /// - Parameters:
-  ///   - listeners: the names that the listener column must distinguish, which limits its width.
-  ///   - documents: the width that the paths of their documents need.
+  ///   - listeners: the names in the listener column. The column is only as wide as needed to distinguish them.
+  ///   - documents: the widths of the paths of the listeners' documents.
   ///   - hasSources: whether a row is local, cached or pending.
   init(layoutClass: LayoutClass, width: Int, listeners: [String], documents: [Int], hasSources: Bool) {
     self.width = width
@@ -95,13 +96,13 @@ package struct FeedColumns {
 }
 
 extension ListenerRecord {
-  /// The width of an automatic id's path; unlimited for a collection group.
+  /// The width of the path of a document with an automatic id; unlimited for a collection group.
   fileprivate var documentWidth: Int {
     query.collectionGroup == nil ? SafeText.columns(of: query.path.text) + 21 : 60
   }
 }
 
-/// Further fields of a row's document next to its summary, for wide screens.
+/// Additional fields of a row's document. Wide screens show them after the summary.
 package struct FeedContext {
   private static let mostFields = 12
 
@@ -114,8 +115,8 @@ package struct FeedContext {
     glyphs = state.configuration.glyphs
   }
 
-  /// `user "ada" · total 42.0`: the fields after the change, most informative first.
-  /// - Parameter room: the available columns. Arrays and maps are expanded while everything fits.
+  /// The fields after the change, most informative first: `user "ada" · total 42.0`.
+  /// - Parameter room: the count of available columns. Arrays and maps are expanded if everything fits.
   package func text(of row: FeedRow, room: Int) -> String {
     guard let document = row.document, row.kind == .added || row.kind == .modified,
       let interest = interests[document.key.collection], let fields = document.data?.fields, fields.count > 1
@@ -139,7 +140,7 @@ package struct FeedContext {
 }
 
 extension Value {
-  /// Whether the value is informative next to others: neither empty nor a time.
+  /// Whether a user learns something from the value: it is not empty, null or a time.
   fileprivate var isTelling: Bool {
     switch self {
     case .null, .timestamp, .serverTimestamp: false
@@ -150,15 +151,16 @@ extension Value {
   }
 }
 
-/// The positions of the feed's rows on a slow line while the feed follows its tail. A new row replaces the oldest row,
-/// so that no other row moves. A sign marks the newest row. Used by drawing and by the mouse.
+/// The positions of the feed's rows on a slow terminal connection while the feed follows the newest row. A new row is
+/// drawn over the oldest row, so that all other rows stay in place. A sign marks the newest row. Used by drawing and by
+/// the mouse.
 package struct FeedRing {
   private let height: Int
   private let count: Int
-  /// The count of rows before the first stored one.
+  /// The count of rows that were dropped before the first stored row.
   private let forgotten: Int
 
-  /// - Returns: `nil` if the feed scrolls.
+  /// - Returns: `nil` if the feed scrolls instead.
   package init?(_ state: DashboardState, height: Int) {
     guard state.screen.isLinkSlow, !state.feed.isPaused, !state.showsRequests, state.past == nil, height > 0 else {
       return nil
@@ -168,15 +170,16 @@ package struct FeedRing {
     forgotten = state.feed.passed - count
   }
 
-  /// The pane's row for a stored row's index.
+  /// The row of the pane in which a stored row is drawn.
   package func place(of index: Int) -> Int { (forgotten + index) % height }
 
-  /// The stored row's index in a row of the pane; `nil` for an empty one.
+  /// The index of the stored row in a row of the pane; `nil` if the row is empty.
   func index(at place: Int) -> Int? { (max(0, count - height)..<count).first { self.place(of: $0) == place } }
 }
 
 extension DashboardState {
-  /// The count of rows since `passed` that the next frame of a slow line has no room for.
+  /// The count of feed rows since `passed` that the next frame cannot show, because a slow terminal connection skipped
+  /// frames.
   package func overwrittenRows(since passed: Int) -> Int {
     let height = listHeight(of: .feed, layout(size))
     guard FeedRing(self, height: height) != nil else { return 0 }
@@ -185,7 +188,7 @@ extension DashboardState {
 }
 
 extension DashboardState {
-  /// The display order of a collection's fields.
+  /// The order in which the fields of a collection are shown.
   package func interest(in collection: ResourcePath) -> FieldInterest {
     FieldInterest(
       browser.statistics[collection] ?? FieldStatistics(), picked: browser.columns[collection]?.picked)

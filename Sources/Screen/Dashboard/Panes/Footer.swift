@@ -14,11 +14,11 @@ package struct Footer {
     var width: Int
   }
 
-  /// An active mode. A click ends it or shows its subject.
+  /// An active mode. A click on it ends the mode or shows its subject.
   struct Badge {
     var text: String
     var role: Role
-    /// The name of the command for a click; `nil` for an informative badge.
+    /// The name of the command that a click runs; `nil` if a click does nothing.
     var command: String?
     var x = 0
   }
@@ -48,7 +48,7 @@ package struct Footer {
     }
   }
 
-  /// The commands that are available while the screen shows an earlier time.
+  /// The commands that the footer shows while the screen shows an earlier time.
   private static let looking: Set<String> = [
     "help", "palette", "filter", "open", "next-pane", "next-tab", "next-client",
   ]
@@ -60,8 +60,8 @@ package struct Footer {
     return [.past, .replay].contains(command.context) || looking.contains(command.name)
   }
 
-  /// The columns for a pane's keys, before the keys of the whole screen. Changing the pane does not move the other
-  /// keys.
+  /// The columns reserved for the focused pane's keys. The keys of the whole screen follow, so they do not move when
+  /// another pane gets the focus.
   private static let paneColumns = 22
 
   private static func hints(_ state: DashboardState, _ width: Int, room: Int) -> [Hint] {
@@ -109,7 +109,7 @@ package struct Footer {
 
   // MARK: Badges
 
-  /// The active modes that fit. Typed input, and modes that hide the newest rows, come first.
+  /// The active modes that fit. Typed input comes first, together with modes that hide the newest rows.
   private static func badges(_ state: DashboardState, _ width: Int) -> (Line, [Badge]) {
     let glyphs = state.configuration.glyphs
     var badges: [Badge] = []
@@ -181,11 +181,11 @@ package struct Footer {
 /// A row of keys inside a large pane, taken from the keymap. Unavailable commands are muted. Used by drawing and by the
 /// mouse.
 package struct PaneHints {
-  /// The commands with their columns in the row.
+  /// The commands, each with its columns in the row.
   private var places: [(command: Command, columns: Range<Int>)] = []
   package private(set) var line: Line
 
-  /// The commands of each row, by name.
+  /// The names of the commands in a pane's row.
   static func names(in pane: Pane) -> [String] {
     switch pane {
     case .collections: ["filter", "listen", "result", "new", "columns", "sort", "wall"]
@@ -226,8 +226,8 @@ package struct PaneHints {
 }
 
 extension DashboardState {
-  /// The area of the newest message, if any: next to the footer's badges, or over a pane's title while a line is typed
-  /// there. Used by drawing and by the mouse.
+  /// The area of the newest message, if any. The message is next to the footer's badges, or over a pane's title while
+  /// you type in the footer's row. Used by drawing and by the mouse.
   package func toastArea(_ layout: Layout) -> Rect? {
     guard !toasts.isEmpty, let footer = layout.footer else { return nil }
     if overlay?.filterLine != nil {

@@ -5,13 +5,14 @@ import FirestoreClientState
 import FirestoreModel
 import TerminalCanvas
 
-/// A graph of the events in the last minute. On a wide screen, spare rows of the tree show one graph for each listener,
-/// and pane 3 shows one for all listeners together. A graph moves in steps. Slow lines have no graph.
+/// A graph of the events in the last minute. On a wide screen, free rows of the tree show one graph for each listener,
+/// and pane 3 shows one for all listeners together. A graph moves in steps of several seconds. On slow terminal
+/// connections no graph is shown.
 package struct ListenerGraph {
   package static let columns = 20
   /// The seconds per column.
   private static let step: Int64 = 3
-  /// The minimum width of the tree for graphs.
+  /// The minimum width of the tree in columns for showing graphs.
   fileprivate static let leastWidth = 62
 
   /// The end of the drawn period, exclusive, in seconds.
@@ -19,15 +20,15 @@ package struct ListenerGraph {
 
   fileprivate init(at now: Timestamp) { end = now.seconds / Self.step * Self.step }
 
-  /// The time of the next step.
+  /// The time when the graph moves next.
   fileprivate var next: Timestamp { Timestamp(seconds: end + Self.step) }
 
-  /// The events in each of the last seconds.
+  /// The counts of events in each of the last seconds.
   package func seconds(of tag: ListenerTag, _ wall: Wall, _ count: Int) -> [Int] {
     wall.events(of: tag).last(count, before: end)
   }
 
-  /// The events of each column.
+  /// The count of events in each column.
   package func events(of tag: ListenerTag, _ wall: Wall) -> [Int] {
     let seconds = seconds(of: tag, wall, Self.columns * Int(Self.step))
     return stride(from: 0, to: seconds.count, by: Int(Self.step)).map { start in
@@ -37,7 +38,7 @@ package struct ListenerGraph {
 }
 
 extension DashboardState {
-  /// The graphs next to the listeners; `nil` if hidden.
+  /// The graph that is shown next to each listener; `nil` if the graphs are hidden.
   package func listenerGraph(_ layout: Layout) -> ListenerGraph? {
     guard layout.isWide, !screen.isLinkSlow, layout.content(of: .collections).width >= ListenerGraph.leastWidth else {
       return nil
@@ -45,7 +46,7 @@ extension DashboardState {
     return ListenerGraph(at: now)
   }
 
-  /// The time of the next step of the graphs next to the listeners; `nil` while they do not move.
+  /// The time when the graphs next to the listeners move next; `nil` while they do not move.
   var nextGraphTick: Timestamp? {
     guard !listeners.isEmpty, !showsWall, wall.isMoving(at: now) else { return nil }
     return listenerGraph(layout(size))?.next

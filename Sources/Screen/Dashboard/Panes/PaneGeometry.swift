@@ -5,19 +5,19 @@ import FirestoreModel
 package import TerminalCanvas
 
 /// The parts of a pane from top to bottom: headings, the rows of its list, a line about the selected row, a row of
-/// keys. Used by drawing, the mouse and the cursors.
+/// keys. Used by drawing, by the mouse and by cursor movement.
 package struct PaneGeometry {
   package let content: Rect
   /// The row count of the headings.
   package let heads: Int
-  /// The area of the list. It has at least one row, so that a hidden list has a cursor too.
+  /// The area of the list. It has at least one row, so that the cursor can move even in a hidden list.
   package let rows: Rect
-  /// The row of the line about the selected row.
+  /// The row that describes the selected row.
   package let note: Int?
   /// The row of keys.
   package let hints: Int?
 
-  /// - Parameter kept: the count of rows reserved below the list, drawn or not.
+  /// - Parameter kept: the count of rows reserved below the list, even if they are not drawn.
   fileprivate init(_ content: Rect, heads: Int, hasNote: Bool = false, hasHints: Bool = false, below kept: Int) {
     self.content = content
     let height = max(1, content.height - heads - kept)
@@ -50,19 +50,20 @@ extension DashboardState {
     }
   }
 
-  /// The row count of the headings of the tree, or of the result that replaces it. The headings are the column names,
+  /// The count of heading rows above the tree or above the result that replaces it. The headings are the column names,
   /// and the result's query if it does not fit in the frame.
   private func treeHeads(_ layout: Layout) -> Int {
     guard layout.content(of: .collections).height >= 8 else { return 0 }
     return browser.result != nil && !ResultTitle.isInFrame(self, layout) ? 2 : 1
   }
 
-  /// Whether a pane of a large screen is wide enough for full words.
+  /// Whether the screen is large and the pane is wide enough for full words.
   package func isRoomy(_ pane: Pane, _ layout: Layout) -> Bool {
     layout.layoutClass == .large && layout.content(of: pane).width >= 68
   }
 
-  /// The headings of a document: tabs, then a rule or the path, then column headings, as far as they fit.
+  /// The count of heading rows of a document: tabs, then a separator line or the path, then column headings, if they
+  /// fit.
   private static func detailHeads(_ layoutClass: LayoutClass) -> Int {
     switch layoutClass {
     case .large: 3
@@ -74,7 +75,7 @@ extension DashboardState {
   /// The count of visible rows of a pane's list.
   func listHeight(of pane: Pane, _ layout: Layout) -> Int { geometry(of: pane, layout).rows.height }
 
-  /// The count of documents in a window of the browser: two screens, at least twenty.
+  /// The maximum count of documents that the browser loads at a time: twice the rows of its pane, at least twenty.
   var windowLimit: Int { max(20, listHeight(of: .collections, layout(size)) * 2) }
 }
 
@@ -139,19 +140,19 @@ package struct PaneTabs {
   }
 }
 
-/// The geometry of the steps in the row of the session. Used by drawing and by the mouse.
+/// The geometry of the session's timeline, one row that is divided into time steps. Used by drawing and by the mouse.
 package struct SessionBandGeometry {
-  /// The column of the first step. The times of the feed's rows are before it.
+  /// The column of the first time step. The feed's rows show their times in the columns before it.
   package static let start = 11
-  /// The words of the legend, each after a sign.
+  /// The words of the legend. Each follows a sign.
   package static let legend = ["write", "acknowledged", "rejected", "conflict", "offline"]
-  /// The widths of the step length, `16 s` and `16 s a cell`.
+  /// The widths of the texts for the step length: `16 s` and `16 s a cell`.
   private static let (unit, wordyUnit) = (8, 15)
 
   package let hasLegend: Bool
-  /// Whether the step length has words.
+  /// Whether the step length is followed by `a cell`.
   package let hasWordyUnit: Bool
-  /// The drawn session; `nil` without a row, and before the first event.
+  /// The drawn part of the session; `nil` if there is no row for it, and before the first event.
   package let shown: SessionBand.Shown?
 
   package init(_ state: DashboardState, _ layout: Layout) {
@@ -167,7 +168,7 @@ package struct SessionBandGeometry {
       columns: area.width - Self.start - (hasWordyUnit ? Self.wordyUnit : Self.unit) - legend, at: now)
   }
 
-  /// The end of the time step in a column.
+  /// The time at which the time step of a column ends.
   func moment(at x: Int) -> Timestamp? {
     guard let shown, shown.steps.indices.contains(x - Self.start) else { return nil }
     return shown.end(of: x - Self.start)

@@ -4,7 +4,7 @@ import FirestoreClientState
 import FirestoreQuery
 package import TerminalCanvas
 
-/// The title of pane 1 while it shows a result: the query, its state and its row count.
+/// The title of pane 1 while the pane shows a result: the query, its state and its row count.
 package enum ResultTitle {
   /// Whether the query fits in the frame of the pane.
   package static func isInFrame(_ state: DashboardState, _ layout: Layout) -> Bool {
@@ -18,7 +18,7 @@ package enum ResultTitle {
     width - SafeText.columns(of: count(state, .medium, state.configuration.glyphs)) - 14
   }
 
-  /// `orders where total > 10 order total desc limit 5`.
+  /// The text of the query: `orders where total > 10 order total desc limit 5`.
   package static func text(_ result: ResultView, _ state: DashboardState) -> String {
     let query = QueryText.line(result.query)
     guard let listener = state.resultListener, listener.isNamed else { return query }

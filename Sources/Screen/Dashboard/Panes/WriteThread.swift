@@ -6,10 +6,10 @@ import FirestoreJSON
 package import FirestoreModel
 import TerminalCanvas
 
-/// The path of one write through the panes: its echo, its answer, and the listeners that it fired.
+/// The traces of one write in all panes: its local change, the server's response, and the listeners that it fired.
 extension DashboardState {
-  /// The write whose traces are highlighted: the selected write in the queue, or the write of the selected row in a
-  /// held feed.
+  /// The write that is highlighted in all panes. This is the selected write in the queue, or the write that caused the
+  /// selected row of a paused feed.
   package var threadBatch: BatchID? {
     switch focus {
     case .writes: writes.selected?.batch
@@ -18,13 +18,13 @@ extension DashboardState {
     }
   }
 
-  /// The documents of that write.
+  /// The documents of the highlighted write.
   package var threadDocuments: Set<DocumentKey> {
     guard let batch = threadBatch else { return [] }
     return Set(writes.documents(of: batch) ?? feed.rows.compactMap { $0.thread == batch ? $0.key : nil })
   }
 
-  /// The history of a write in sentences: made, shown by listeners, sent, answered.
+  /// The history of a write in sentences: when it was made, shown by listeners, sent, and acknowledged or rejected.
   func way(of row: QueueRow) -> [String] {
     func clock(_ time: Timestamp) -> String {
       TimeText.milliseconds(time, offset: configuration.utcOffset, from: .hours)
@@ -49,7 +49,7 @@ extension DashboardState {
     return [words.joined(separator: " \(configuration.glyphs.bullet) ")] + error
   }
 
-  /// The lanes of a write; `nil` if its history was not observed.
+  /// The timeline of a write with one lane for each participant; `nil` if its history was not observed.
   package func lanes(of batch: BatchID) -> WriteLanes? {
     guard let journey = writes.journey(of: batch) else { return nil }
     func sights(_ isWanted: (FeedRow) -> Bool) -> [WriteLanes.Sight] {

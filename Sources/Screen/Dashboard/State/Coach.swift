@@ -2,8 +2,8 @@
 import DashboardModel
 import FirestoreClientState
 
-/// A three-step guide for first-time users, on one line that disappears automatically: unplug the network, write, plug
-/// it in again. Each step ends when its action has happened, whatever caused it.
+/// A three-step guide for first-time users: switch the network off, write, switch it on again. It is one line that
+/// disappears automatically. A step is complete when its action has happened, whatever caused the action.
 package struct Coach: Hashable, Sendable {
   package enum Step: Int, Hashable, Sendable, CaseIterable { case unplug, write, plug }
 
@@ -13,7 +13,8 @@ package struct Coach: Hashable, Sendable {
 
   package init() {}
 
-  /// - Returns: whether there are more steps.
+  /// Moves to the step that fits the state.
+  /// - Returns: whether the guide continues.
   mutating func follow(_ state: DashboardState) -> Bool {
     let network = state.network
     switch step {
@@ -38,7 +39,7 @@ package struct Coach: Hashable, Sendable {
   /// Cancels the first request to end the guide, because another key was pressed.
   mutating func goOn() { isAsked = false }
 
-  /// The instruction of the step, with its key and its visible effect.
+  /// The instruction of the current step. It names the key and what the user will see.
   package func text(of key: (String) -> String) -> (short: String, rest: String) {
     let number = "\(step.rawValue + 1) of \(Step.allCases.count)  "
     return switch step {

@@ -5,14 +5,14 @@ package import FirestoreModel
 import FirestoreQuery
 
 extension Query {
-  /// The collection of the query; `nil` for a group.
+  /// The collection of the query; `nil` for a collection group query.
   fileprivate var listedCollection: ResourcePath? {
     if collectionGroup != nil || path.isRoot { return nil }
     return path.isDocument ? path.parent : path
   }
 }
 
-/// The objects of commands: the selection of the focused pane.
+/// The selection in the focused pane, on which commands act.
 extension DashboardState {
   /// The key contexts while no overlay is open.
   var screenContexts: [KeyContext] {
@@ -24,8 +24,8 @@ extension DashboardState {
 
   var contexts: [KeyContext] { overlay.map { [.overlay($0.kind), .always] } ?? screenContexts }
 
-  /// The query under the focus: the selected collection with its filter, the selected row's listener, or the open
-  /// document.
+  /// The query of the focused pane's selection: the selected collection with its filter, the selected row's listener,
+  /// or the open document.
   var selectedQuery: Query? {
     switch focus {
     case .collections:
@@ -38,7 +38,7 @@ extension DashboardState {
     }
   }
 
-  /// The collection that is selected or contains the selection of pane 1.
+  /// The selected collection in pane 1, or the collection that contains the selection.
   package var selectedCollection: ResourcePath? {
     if let result = browser.result, result.cursor.id == nil { return result.query.listedCollection }
     return switch selectedItem {
@@ -48,7 +48,7 @@ extension DashboardState {
     }
   }
 
-  /// The document for commands, in the focused pane.
+  /// The document that commands of the focused pane act on.
   var selectedKey: DocumentKey? { selectedKey(in: focus) }
 
   func selectedKey(in pane: Pane) -> DocumentKey? {
@@ -68,13 +68,14 @@ extension DashboardState {
   /// The selected row of the feed, if pane 4 shows the events.
   var selectedEvent: FeedRow? { showsRequests ? nil : feed.selected }
 
-  /// The known version of a document: from the open detail, its last seen version, or a browser window.
+  /// The known version of a document. It comes from the open document, from its last reported version, or from the
+  /// browser.
   func document(_ key: DocumentKey) -> Document? {
     if let detail, detail.key == key, let local = detail.local { return local }
     return versions.newest(of: key)?.document ?? browser.document(key) ?? resultDocuments?[key]
   }
 
-  /// The collection around the selection, if it is filtered.
+  /// The collection that contains the selection, if it is filtered.
   var filteredCollection: ResourcePath? {
     if browser.result == nil, let path = selectedCollection, browser.windows[path]?.filter != nil { return path }
     return nil

@@ -6,10 +6,10 @@ package import FirestoreModel
 import FirestoreText
 package import TerminalCanvas
 
-/// The whole state of the screen. Only `update` changes it, and only `view` draws it. It has no clock, task or handle.
+/// The whole state of the screen. Only `update` changes it, and only `view` draws it. It has no clock and starts no
+/// tasks.
 ///
-/// Parts with separate rules are separate types with private state and transitions. The other fields are shared by
-/// several parts.
+/// A part with its own rules is a separate type with private state. The other fields are used by several parts.
 package struct DashboardState: Sendable {
   package var configuration: DashboardConfiguration
   package internal(set) var screen: ScreenShape
@@ -34,9 +34,9 @@ package struct DashboardState: Sendable {
   package internal(set) var coach: Coach?
   package internal(set) var faults = ClientFaults()
   package var typing: Typing
-  /// The earlier time that the screen shows; `nil` if it shows the current state.
+  /// The earlier time that the screen shows; `nil` for the current state.
   package internal(set) var past: PastMoment?
-  /// The clients that share the screen; `nil` for a single client.
+  /// Information about the clients that share the screen; `nil` for a single client.
   package internal(set) var clientSet: ClientSetFacts?
 
   package init(_ configuration: DashboardConfiguration, size: Size, now: Timestamp) {
@@ -58,21 +58,21 @@ package struct DashboardState: Sendable {
   package static let initialEffects: [Effect] = [.client(.listCollections(below: .root))]
 }
 
-/// Shortcuts to widely used properties of the parts.
+/// Shortcuts to frequently used properties of the parts.
 extension DashboardState {
   /// The size of the screen, as last reported.
   package var size: Size { screen.size }
   package var listeners: [ListenerRecord] { listening.records }
   package var toasts: [Toast] { notices.shown }
-  /// The active and the waiting faults in a few words; `nil` without any.
+  /// The active faults, and those that wait for a write, in a few words; `nil` if there are none.
   package var faultText: String? { FaultText.summary(of: faults.settings, waiting: faults.waiting) }
-  /// All stored toasts, including earlier ones, newest last.
+  /// All stored messages, newest last. They include messages that are no longer shown.
   package var messages: [Toast] { notices.kept }
-  /// The total count of messages.
+  /// The count of all messages so far.
   package var messageCount: Int { notices.count }
   /// Commands run from the palette, newest last.
   package var commandHistory: [String] { typing.commands }
-  /// The glyphs for drawing, with the borders of the shown theme.
+  /// The glyphs for drawing, with the border style of the current theme.
   package var borderedGlyphs: Glyphs {
     let theme = configuration.themes.first { $0.slug == screen.theme }
     return theme?.border.map(configuration.glyphs.bordered) ?? configuration.glyphs
@@ -82,7 +82,7 @@ extension DashboardState {
 /// The faults between the shown client and its backend.
 package struct ClientFaults: Hashable, Sendable {
   package var settings = FaultSettings()
-  /// The one-time faults that have not happened yet.
+  /// The one-time faults that have not occurred yet.
   package var waiting: [FaultEvent] = []
 }
 
@@ -91,7 +91,7 @@ package struct DashboardConfiguration: Sendable {
   package struct Theme: Hashable, Sendable {
     package var slug: String
     package var name: String
-    /// Whether the theme is for a light background; `nil` if unknown.
+    /// Whether the theme is designed for a light background; `nil` if unknown.
     package var isLight: Bool?
     /// The border style of the theme.
     package var border: BorderStyle?
@@ -112,8 +112,8 @@ package struct DashboardConfiguration: Sendable {
   package var themes: [Theme]
   package var theme: String
   package var isMouseOn: Bool
-  /// Whether selected rows are highlighted in their full width. That doubles the bytes sent when the selection moves,
-  /// which are too many for a slow line.
+  /// Whether selected rows are highlighted in their full width. This doubles the bytes sent when the selection moves,
+  /// which is too much for a slow terminal connection.
   package var highlightsRows: Bool
   /// Whether the guide for first-time users is shown.
   package var hasCoach: Bool
@@ -122,17 +122,17 @@ package struct DashboardConfiguration: Sendable {
   package var isReadOnly: Bool
   /// The program whose client is shown; `nil` for the dashboard's client.
   package var attached: AttachedProgram?
-  /// The commands run from the palette in earlier sessions, newest last.
+  /// The commands that were run from the palette in earlier sessions, newest last.
   package var commandHistory: [String]
   /// The names of the user's connections.
   package var connections: [String]
-  /// The options with which commands in another terminal use this data; `nil` if they cannot use it.
+  /// The options that let a command in another terminal use the same data; `nil` if it cannot.
   package var reachingOptions: String?
   /// Whether the dashboard starts with the wall.
   package var beginsWithWall: Bool
-  /// The user's limits for comparison with the client's figures.
+  /// The user's limits for the client's figures on the page about its internals.
   package var inside: InsideSettings
-  /// Whether the line to the terminal is known to be slow.
+  /// Whether the terminal connection is known to be slow.
   package var isLinkSlow: Bool
   /// The scenarios that can be played.
   package var scenarios: [ScenarioTitle] = []
@@ -204,8 +204,8 @@ extension DashboardState {
     return "read-only: hearth was started with --readonly"
   }
 
-  /// The effects that change no data. A message reports dropped effects. Commands usually reject earlier, with the same
-  /// reason. This check covers effects that a command overlooks.
+  /// Returns the effects that change no data. A message reports the dropped effects. Commands usually reject earlier,
+  /// with the same reason. This check catches the effects that a command let pass.
   mutating func withoutWrites(_ effects: [Effect]) -> [Effect] {
     let allowed = effects.filter { !$0.isWrite }
     if allowed.count < effects.count { toast(.warning, readOnlyReason) }
@@ -227,10 +227,10 @@ extension Effect {
   }
 }
 
-/// The state of one frame, shared by everything that draws a part of it.
+/// The state of one frame. Everything that draws a part of the frame shares this object.
 ///
-/// A `DashboardState` has hundreds of fields. A pane that stored one would copy them all, and the code of these copies
-/// would be most of the machine code of the panes. A reference needs only a retain.
+/// A `DashboardState` has hundreds of fields. If each pane stored a `DashboardState`, it would copy all fields, and the
+/// copying would be most of the panes' machine code. A reference needs only a retain.
 package final class FrameState: Sendable {
   package let state: DashboardState
 

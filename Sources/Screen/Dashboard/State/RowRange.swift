@@ -5,7 +5,7 @@ import FirestoreJSON
 import FirestoreModel
 import FirestoreQuery
 
-/// Selected row ranges, from the row where `v` was pressed to the cursor.
+/// Ranges of selected rows. A range extends from the row where `v` was pressed to the cursor.
 extension DashboardState {
   /// The indices of the selected rows in the pane's list; `nil` without a range.
   package func rowRange(in pane: Pane) -> ClosedRange<Int>? {
@@ -51,7 +51,7 @@ extension DashboardState {
     }
   }
 
-  /// The commands for single rows.
+  /// The commands that need a single row.
   private static let ofOneRow: Set<String> = [
     "edit", "open", "listen", "explain", "filter-like-this", "set-mark",
   ]
@@ -91,7 +91,7 @@ extension DashboardState {
     return move(by: step)
   }
 
-  /// Ends a range if its first row has left the list, because the other rows are not what you selected.
+  /// Ends a range if its first row is no longer in the list, because the user's selection is then unknown.
   mutating func settleRanges() {
     if let anchor = browser.anchor, !browser.rows.contains(where: { $0.item == anchor }) {
       browser.anchor = nil
@@ -103,8 +103,8 @@ extension DashboardState {
     }
   }
 
-  /// Asks for confirmation to delete all documents of the range. The user must type the document count. For production
-  /// data in one collection, the user must type the collection's name instead.
+  /// Asks for confirmation before all documents of the range are deleted. The user must type the document count. For
+  /// production data in a single collection, the user must type the collection's name instead.
   mutating func askToDeleteRange() {
     let keys = rangeKeys
     guard !keys.isEmpty else {
@@ -128,7 +128,7 @@ extension DashboardState {
         typed: TextField()))
   }
 
-  /// The texts to copy from a range.
+  /// The menu items that copy texts from a range of documents.
   func copyItems(of keys: [DocumentKey]) -> [MenuItem] {
     let paths = keys.map(\.path.text).joined(separator: "\n")
     var items = [

@@ -3,20 +3,20 @@ package import DashboardModel
 import FirestoreModel
 package import TerminalCanvas
 
-/// The screen without its contents. One half belongs to the terminal: size, look, mouse and line. The other half is the
-/// user's arrangement of the panes.
+/// The screen without its contents. It has two parts: the terminal's properties, such as size, theme, mouse and
+/// connection, and the user's arrangement of the panes.
 package struct ScreenShape: Sendable {
   // MARK: The terminal's half
 
-  /// The size that the terminal reported last.
+  /// The size that the terminal last reported.
   package private(set) var size: Size
   package private(set) var theme: String
   package private(set) var isMouseOn: Bool
-  /// Whether the selected row is highlighted in its full width; else only by the sign in the gutter.
+  /// Whether the selected row is highlighted in its full width. If not, only the sign in the gutter marks it.
   package private(set) var highlightsRows: Bool
-  /// Whether the terminal gets fewer frames than there are updates.
+  /// Whether the terminal connection is slow. If so, several updates are combined into one frame.
   package private(set) var isLinkSlow = false
-  /// The terminal traffic figures, as of `trafficTime`.
+  /// The traffic figures of the terminal at `trafficTime`.
   package private(set) var traffic: TerminalTraffic?
   private var trafficTime: Timestamp?
 
@@ -28,9 +28,9 @@ package struct ScreenShape: Sendable {
   package private(set) var showsFacts = false
   /// The caption for the audience of a demo; empty for none.
   package private(set) var caption = ""
-  /// The borders that the user moved.
+  /// The positions of the borders that the user has moved.
   private(set) var borders = Arrangement.Borders()
-  /// The border that the mouse drags.
+  /// The border that is being dragged with the mouse.
   private var draggedBorder: Layout.Border?
 
   package init(size: Size, theme: String = "", isMouseOn: Bool = true, highlightsRows: Bool = true) {
@@ -66,7 +66,7 @@ package struct ScreenShape: Sendable {
 
   mutating func note(isLinkSlow: Bool) { self.isLinkSlow = isLinkSlow }
 
-  /// The seconds between two updates of the traffic figures. Each update itself costs bytes on the line.
+  /// The seconds between two updates of the traffic figures. Drawing an update also causes traffic.
   private static let trafficInterval: Int64 = 10
 
   mutating func note(_ traffic: TerminalTraffic, at time: Timestamp) {

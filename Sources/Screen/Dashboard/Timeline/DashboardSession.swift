@@ -5,7 +5,7 @@ package import FirestoreModel
 import TerminalCanvas
 
 /// The dashboard over time: the current state, its history, and the time that the screen shows. Pure, like `update`. A
-/// running session and a replayed session differ only in the source of the actions.
+/// running session and a replayed session differ only in where their actions come from.
 package struct DashboardSession: Sendable {
   /// The current state and its history.
   @Boxed package private(set) var live: DashboardState
@@ -13,10 +13,10 @@ package struct DashboardSession: Sendable {
   private var moment = Moment.present
   /// The playback of a replayed session; `nil` for a running session.
   private(set) var playback: Playback?
-  /// The timeline band of the whole replayed session.
+  /// The timeline row that covers the whole replayed session.
   private var wholeBand: SessionBand?
   private var now: Timestamp
-  /// The actions that changed the current state since `apply` began.
+  /// The actions that have changed the current state during this call of `apply`.
   private var happened: [Action] = []
 
   /// Starts a running session.
@@ -26,7 +26,7 @@ package struct DashboardSession: Sendable {
     now = live.now
   }
 
-  /// The time that the screen shows. Indirect, so that a session stores one state instead of three.
+  /// The time that the screen shows. Indirect, so that a session contains one state instead of three.
   private indirect enum Moment: Sendable { case present, past(Past) }
 
   /// The earlier state on screen; `nil` while the screen shows the current state.
@@ -44,10 +44,10 @@ package struct DashboardSession: Sendable {
   /// The state on screen.
   package var shown: DashboardState { past?.shown ?? live }
 
-  /// The shown state as recorded, on a screen of the viewer's size.
+  /// The shown state with its recorded arrangement, on a screen of the viewer's size.
   package var asItWas: DashboardState { past?.asItWas ?? live }
 
-  /// The next time when the screen changes without an event.
+  /// The next time when the screen changes although no event occurs.
   package var nextTick: Timestamp {
     guard let past else { return live.nextTick }
     var moments = past.toasts.map(\.expiry) + [past.shown.typing.pressed?.expiry].compactMap(\.self)
@@ -116,7 +116,7 @@ package struct DashboardSession: Sendable {
     return refused ? [] : effects.filter { if case .client = $0 { false } else { true } }
   }
 
-  /// Handles any other action while the screen shows an earlier time.
+  /// Handles all other actions while the screen shows an earlier time.
   private mutating func pass(_ action: Action) {
     let now = now
     switch action {
@@ -154,7 +154,7 @@ package struct DashboardSession: Sendable {
     past?.showToasts()
   }
 
-  /// Updates the information about the shown time in the header.
+  /// Updates the header's information about the time that is shown.
   private mutating func tell() {
     guard let past else { return }
     var moment = PastMoment(time: past.state.now)
@@ -212,7 +212,7 @@ package struct DashboardSession: Sendable {
     }
   }
 
-  /// Shows which of the listener's stored snapshots is on screen.
+  /// Shows in the title which of the listener's stored snapshots is on screen.
   private mutating func tellSnapshot(of tag: ListenerTag) {
     guard let past else { return }
     let shown = log.snapshots(of: tag, in: log.start..<past.position).count
@@ -246,7 +246,7 @@ package struct DashboardSession: Sendable {
     }
   }
 
-  /// The latest time with the given time of day, at most about a minute after the last event.
+  /// The latest moment that has the given time of day and is at most about a minute after the last event.
   private func latest(_ milliseconds: Int) -> Timestamp {
     let last = (log[log.end - 1]?.action.time ?? now).advanced(seconds: 1)
     let offset = Int64(live.configuration.utcOffset)
@@ -332,7 +332,8 @@ extension InputEvent {
 }
 
 extension Effect {
-  /// Whether the effect can be performed, or silently dropped, while the screen shows an earlier time.
+  /// Whether the effect is allowed while the screen shows an earlier time. Some allowed effects are dropped without a
+  /// message.
   fileprivate var isPossibleInThePast: Bool {
     switch self {
     case .client(.openDetail), .client(.closeDetail), .client(.closeWindow), .client(.listCollections),

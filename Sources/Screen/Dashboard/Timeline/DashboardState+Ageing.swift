@@ -4,9 +4,9 @@ import FirestoreClientState
 package import FirestoreModel
 
 extension DashboardState {
-  /// The next time when the screen changes without an event. If nothing on the screen ages, this is the next full
-  /// minute, when the outage ruler moves. So an idle dashboard does almost nothing. The owner sends `Action.tick` at
-  /// that time.
+  /// The next time when the screen changes although no event occurs. If nothing on the screen ages, this is the next
+  /// full minute, when the timeline of outages moves. So an idle dashboard does almost nothing. The owner sends
+  /// `Action.tick` at that time.
   package var nextTick: Timestamp {
     var moments = toasts.map(\.expiry)
     moments += [
@@ -28,10 +28,11 @@ extension DashboardState {
     writes.waiting > 0 || network.isOffline || nextAttempt != nil || storage.transfers.running != nil
   }
 
-  /// Whether the screen's clock runs: it counts seconds, or the event rate has not settled.
+  /// Whether the screen's clock is running. It runs while the screen counts seconds, and while the event rate still
+  /// decays.
   package var hasRunningClock: Bool { countsSeconds || feed.rate.isDecaying(at: now) }
 
-  /// Advances the time: toasts disappear, highlights fade, clocks advance.
+  /// Sets the current time, which removes expired messages, fades highlights and advances clocks.
   mutating func age(to time: Timestamp) {
     if time < now { setBack(to: time) } else { now = time }
     confirmCounts()
@@ -47,11 +48,11 @@ extension DashboardState {
 }
 
 extension DashboardState {
-  /// The seconds between two updates of clock and ages on a slow line.
+  /// The seconds between two updates of clock and ages on a slow terminal connection.
   private static let slowStep: Int64 = 10
 
-  /// The state to draw. On a slow line, clock, ages and tints use the last multiple of ten seconds, so that the passing
-  /// of time sends little. The wall has a separate pace.
+  /// The state to draw. On a slow terminal connection, the clock, ages and tints are drawn as of the last multiple of
+  /// ten seconds, so that few bytes are sent while time passes. The wall limits its bytes separately.
   package var forItsLine: DashboardState {
     guard screen.isLinkSlow, !showsWall else { return self }
     var state = self

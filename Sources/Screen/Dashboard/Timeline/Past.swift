@@ -5,7 +5,7 @@ import TerminalCanvas
 
 /// An earlier state of the session, with the viewer's changes to the screen.
 struct Past: Sendable {
-  /// The interval between stored states, which keeps the replay short when going back step by step.
+  /// The count of actions between two stored states. Stored states shorten the replay when the user steps backward.
   private static let spacing = 64
   private static let mostKept = 32
 
@@ -14,9 +14,9 @@ struct Past: Sendable {
   @Boxed private(set) var state: DashboardState
   /// The state on screen.
   @Boxed var shown: DashboardState
-  /// Whether the arrangement of the screen is the viewer's instead of the recorded one.
+  /// Whether the viewer has rearranged the panes. If not, the recorded arrangement is shown.
   var isArranged: Bool
-  /// The messages to the viewer, with times of the present clock.
+  /// The messages to the viewer. Their times are those of the running clock, not of the recording.
   var toasts: [Toast] = []
   private var passed: [(position: Int, frame: FrameState)] = []
 
@@ -60,7 +60,7 @@ struct Past: Sendable {
 
   // MARK: The shown state
 
-  /// The state on the viewer's screen, with the recorded arrangement.
+  /// The recorded state and arrangement, on a screen of the viewer's size.
   var asItWas: DashboardState {
     var was = state
     was.screen.adoptTerminal(of: shown.screen)
@@ -72,7 +72,7 @@ struct Past: Sendable {
     return was
   }
 
-  /// Builds the state for the viewer's screen.
+  /// Creates the state that the viewer's screen shows.
   mutating func compose() {
     let before = shown
     shown = asItWas
@@ -129,27 +129,27 @@ struct Past: Sendable {
 /// The earlier time that the screen shows instead of the present.
 package struct PastMoment: Hashable, Sendable {
   package struct Replay: Hashable, Sendable {
-    /// The count of events up to the shown time, and the total count.
+    /// The count of events up to the time that is shown, and the total count.
     package var position: Int
     package var count: Int
     package var isPlaying: Bool
-    /// The speed as text: `x2`, `max`.
+    /// The speed of the replay as text: `x2`, `max`.
     package var speed: String
     package var isAtEnd: Bool
   }
 
   /// The time that the screen shows.
   package var time: Timestamp
-  /// The seconds between the shown time and the present; used only for the running session.
+  /// The seconds between the time that is shown and the present. Used only for the running session.
   package var secondsBehind: Int64 = 0
-  /// The count of the client's events since the shown time; used only for the running session.
+  /// The count of the client's events since the time that is shown. Used only for the running session.
   package var newEvents = 0
   /// The state of the replay; `nil` for the running session.
   package var replay: Replay?
 
   package var isReplay: Bool { replay != nil }
 
-  /// The reason why no data is written, and how to return to the present.
+  /// Explains why no data is written at an earlier time, and how to return to the present.
   func refusal(_ state: DashboardState) -> String {
     if isReplay { return "this is a replay: no client is open, nothing is written" }
     return "you are viewing \(clock(state)); esc returns"

@@ -4,34 +4,35 @@ import DashboardModel
 import FirestoreClientState
 package import FirestoreModel
 
-/// The actions of a dashboard, with starting states for replaying them. Bounded: the oldest are dropped first.
+/// The actions of a dashboard, and states from which they can be replayed. The log is bounded and drops the oldest
+/// actions first.
 ///
-/// A position is the count of actions since the beginning. The state at a position is the result of these actions.
+/// A position is a count of actions since the beginning. The state at a position is the result of these actions.
 package struct SessionLog: Sendable {
   package struct Limit: Sendable {
-    /// The estimated bytes of one segment.
+    /// The maximum estimated size of a segment in bytes.
     package var segmentBytes: Int
     package var segmentActions: Int
     package var segments: Int
 
-    /// The usual limit: some minutes of a busy database, at most 4 MB, and two states, each with the contents of its
-    /// screen.
+    /// The usual limit: at most 4 MB, which is some minutes of a busy database. Two segments are stored, each with the
+    /// state at its beginning.
     package static let standard = Limit(segmentBytes: 2 << 20, segmentActions: 4096, segments: 2)
-    /// The limit for a log that is bounded elsewhere.
+    /// No limit on the count of segments, for a log whose length is limited by other means.
     package static let none = Limit(segmentBytes: 3 << 20, segmentActions: 4096, segments: .max)
   }
 
   struct Entry: Sendable {
     var action: Action
     var isStep: Bool
-    /// The count of events before the entry.
+    /// The count of events before this entry.
     var steps: Int
   }
 
   private struct Segment: Sendable {
     /// The state before the first action.
     let base: FrameState
-    /// The position of that state.
+    /// The position of `base`.
     let start: Int
     var entries = BlockList<Entry>()
     var byteCount = 0
@@ -49,7 +50,7 @@ package struct SessionLog: Sendable {
   /// The position of the current state.
   package var end: Int { segments.last.map { $0.start + $0.entries.count } ?? 0 }
   package var byteCount: Int { segments.reduce(0) { $0 + $1.byteCount } }
-  /// The whole session from its beginning, if everything is stored.
+  /// The whole session: its first state and all actions. Returns `nil` if the beginning was dropped.
   package var all: (base: DashboardState, actions: [Action])? {
     guard let first = segments.first, first.start == 0 else { return nil }
     return (first.base.state, segments.flatMap { $0.entries.map(\.action) })
@@ -90,23 +91,23 @@ package struct SessionLog: Sendable {
 
   // MARK: Places
 
-  /// The last position whose preceding action is not later than a time.
+  /// The last position at which all preceding actions have at most the given time.
   func position(at time: Timestamp) -> Int {
     var position = end
     while position > start, let entry = self[position - 1], entry.action.time > time { position -= 1 }
     return position
   }
 
-  /// The position after the next event and the client's simultaneous events.
+  /// The position after the next event. Includes the client's reports that follow the event within a second.
   func later(than position: Int) -> Int? { firstStep(from: position).map { together(with: $0) } }
 
-  /// The position before the last event.
+  /// The position that is one event earlier.
   func earlier(than position: Int) -> Int? {
     guard let last = lastStep(before: position) else { return position > start ? start : nil }
     return lastStep(before: last).map { min(last, together(with: $0)) } ?? start
   }
 
-  /// The position after the previous snapshot of a listener, before the snapshot shown at a position.
+  /// The position after a listener's previous snapshot. The snapshot shown at the given position does not count.
   func earlier(than position: Int, of tag: ListenerTag) -> Int? {
     guard let last = snapshots(of: tag, in: start..<position).last else { return nil }
     return snapshots(of: tag, in: start..<last).last.map { min(last, together(with: $0)) }
@@ -158,7 +159,8 @@ package struct SessionLog: Sendable {
     return nil
   }
 
-  /// The position after an event and all non-event actions within a second, such as a window's contents.
+  /// The position after an event and after the client's reports that follow it within a second, such as the documents
+  /// of a window.
   private func together(with step: Int) -> Int {
     guard let first = self[step] else { return step }
     var position = step + 1
@@ -171,7 +173,7 @@ package struct SessionLog: Sendable {
   }
 }
 
-/// A replayable part of a session: a state, and the actions after it.
+/// A part of a session that can be replayed: a state, and the actions after it.
 package struct SessionPart: Sendable {
   private let start: FrameState
   package let actions: [Action]
@@ -192,7 +194,7 @@ package struct SessionPart: Sendable {
 }
 
 extension DashboardSession {
-  /// The stored part of the session since a given time, or as far back as the log reaches.
+  /// The part of the session since a given time, or the whole stored part if the log does not reach back that far.
   package func part(since start: Timestamp) -> SessionPart {
     let position = log.position(at: start)
     guard let base = log.base(of: position) else { return SessionPart(from: live, []) }
@@ -213,8 +215,8 @@ extension Action {
     }
   }
 
-  /// The approximate memory of the action in the log. Documents in a window were mostly listed before and share their
-  /// storage.
+  /// The approximate memory that the action uses in the log. Most documents in a window were listed before, so they
+  /// share their storage and count little.
   package var cost: Int {
     if case .host(.notice(_, let text), _) = self { return 320 + text.utf8.count }
     if case .host = self { return 1024 }
@@ -237,7 +239,7 @@ extension Action {
 }
 
 extension ClientEvent {
-  /// Whether stepping from event to event stops at the action, because a user would call it an event.
+  /// Whether a user would call the action an event. Stepping from event to event stops at such actions.
   func isStep(_ state: DashboardState) -> Bool {
     switch self {
     case .snapshot(let snapshot): !snapshot.changes.isEmpty || snapshot.syncStateChanged
@@ -271,16 +273,16 @@ extension Document {
 // Facts about a state that the redaction of a recording needs.
 
 extension DashboardState {
-  /// The purpose of typed text; `nil` if printable keys do not type text.
+  /// The purpose of the typed text; `nil` if printable keys do not type text.
   package var typedText: TypedText? {
     guard let overlay, overlay.field != nil else { return nil }
     return overlay.kind == .palette ? .command : .content
   }
 
   package enum TypedText: Sendable {
-    /// Text typed in the palette.
+    /// The text is typed in the palette.
     case command
-    /// Text typed in a filter, an editor or a question.
+    /// The text is typed in a filter, an editor or a question.
     case content
   }
 
@@ -289,7 +291,7 @@ extension DashboardState {
   /// The collection of a window; `nil` for a closed window.
   package func path(of window: WindowTag) -> ResourcePath? { browser.path(of: window) }
 
-  /// The window that receives the answers for a collection.
+  /// The window that receives the documents of a collection.
   package func window(of path: ResourcePath) -> WindowTag? {
     browser.windows[path].flatMap { ($0.requested ?? $0.shown)?.tag }
   }

@@ -10,7 +10,7 @@ package import TerminalCanvas
 // The lines of recordings: each action on the dashboard, and the settings at the start.
 
 extension Key: JSONFormed {
-  /// The notation of keymaps.
+  /// The key in the notation of keymaps.
   package func json(_ context: JSONContext) -> JSONSyntax { JSONSyntax(.string(description)) }
 
   package init(json: JSONSyntax, _ context: JSONContext) throws(JSONError) {
@@ -103,7 +103,7 @@ extension ClientSetFacts: JSONRecord {
 
 // MARK: - Settings
 
-/// A set of glyphs as its name; there are two sets.
+/// A set of glyphs, encoded as its name. There are two sets.
 extension Glyphs: JSONFormed {
   package func json(_ context: JSONContext) -> JSONSyntax {
     JSONSyntax(.string(self == .unicode ? "unicode" : "ascii"))
@@ -131,7 +131,7 @@ private struct KeyForm: JSONRecord {
   func means(_ command: Command) -> Bool { command.name == self.command && command.context.title == context }
 }
 
-/// A keymap as the keys that differ from the standard ones.
+/// A keymap, encoded as the keys that differ from the standard keymap.
 extension Keymap: JSONFormed {
   package func json(_ context: JSONContext) -> JSONSyntax {
     let standard = Keymap.standard.commands + Keymap.standard.unbound

@@ -6,9 +6,9 @@ import FirestoreModel
 import FirestoreQuery
 import FirestoreText
 
-/// Pinning documents in the cache and evicting them, by hand.
+/// Commands that pin documents in the cache and evict them.
 extension DashboardState {
-  /// The queries of the selection; none if nothing is selected.
+  /// The queries of the selected rows; empty if nothing is selected.
   var selectedQueries: [Query] {
     switch bundledContents {
     case .documents(let keys)?: keys.map { Query(path: $0.path) }
@@ -54,10 +54,11 @@ extension DashboardState {
     return []
   }
 
-  /// The default path of `evict`.
+  /// The path that `evict` uses by default.
   var evictedPath: ResourcePath? { selectedKey?.path ?? selectedCollection }
 
-  /// Evicts documents from the cache. While offline, asks first, because the documents could not be loaded again.
+  /// Evicts documents from the cache. While offline, asks for confirmation first, because evicted documents could not
+  /// be loaded again.
   /// - Parameter age: evicts only documents that the server has not confirmed for this long.
   mutating func evict(_ scope: EvictionScope, olderThan age: Duration? = nil) -> [Effect] {
     let effect = Effect.client(.evict(scope, olderThan: age))
@@ -102,14 +103,14 @@ extension DashboardState {
     return [.client(.release(retention))]
   }
 
-  /// Stores reported pins and lifetimes.
+  /// Stores the pins and lifetimes that the client reports.
   mutating func receive(_ retentions: [Retention]) -> [Effect] {
     storage.note(retentions, at: now)
     return takeDueLifetimes()
   }
 
-  /// Evicts expired documents from the cache. Does nothing while offline, because the documents could not be loaded
-  /// again. Does nothing with another program's client, which owns its cache.
+  /// Evicts documents whose lifetime in the cache has ended. Does nothing while offline, because the documents could
+  /// not be loaded again. Does nothing with another program's client, because that program manages its cache.
   mutating func takeDueLifetimes() -> [Effect] {
     guard !network.isOffline, configuration.attached == nil, storage.takeDueLifetimes(at: now) else { return [] }
     return [.client(.applyLifetimes)]

@@ -100,7 +100,7 @@ extension DashboardState {
     return []
   }
 
-  /// Whether an event contains new information for the user. Updates of the connection's figures do not count.
+  /// Whether an event tells the user something new. Updates of the connection's figures do not count.
   func isNews(_ event: ClientEvent) -> Bool {
     switch event {
     case .status(let status): status.isOffline != network.isOffline || status.onlineState != network.onlineState
@@ -123,7 +123,7 @@ extension DashboardState {
     }
   }
 
-  /// Whether a shown window has new contents for the user. The reply to a key does not count.
+  /// Whether the shown contents of a window have changed for a reason other than a pressed key.
   private func isNews(_ documents: [Document], in tag: WindowTag) -> Bool {
     guard let path = browser.path(of: tag), let shown = browser.windows[path]?.shown, shown.tag == tag,
       let loaded = browser.windows[path]?.loaded, !loaded.isEmpty
@@ -131,7 +131,7 @@ extension DashboardState {
     return loaded.map(\.key) != documents.map(\.key) || loaded.map(\.data) != documents.map(\.data)
   }
 
-  /// The count of a snapshot's changes whose fields are sampled.
+  /// The maximum count of changes per snapshot whose fields are examined.
   private static let mostNoted = 20
 
   private mutating func receive(_ snapshot: ListenerSnapshot) {
@@ -237,8 +237,8 @@ extension DashboardState {
     }
   }
 
-  /// The pending writes of a scenario, with the times at which the screen first showed them. The scenario's own clock
-  /// stands still while the screen waits between steps.
+  /// The pending writes of a scenario, with the times when the screen first showed them. The writes' own times are not
+  /// used, because the scenario's clock stops while the scenario waits between two steps.
   private func onScreenClock(_ waiting: [PendingWrite]) -> [PendingWrite] {
     let known = Dictionary(
       writes.live.map { ($0.batch, $0.write.localWriteTime) }, uniquingKeysWith: { first, _ in first })
@@ -249,10 +249,11 @@ extension DashboardState {
     }
   }
 
-  /// The seconds within which a queued write counts as made in this session.
+  /// A queued write that is at most this many seconds old counts as made in this session.
   private static let justMade: Int64 = 5
 
-  /// - Parameter told: the documents as the client reports them, for a batch that was answered before it was listed.
+  /// - Parameter told: the documents that the client reports for a batch, if the server acknowledged the batch before
+  ///   it was listed.
   private mutating func acknowledge(_ batch: BatchID, after time: Duration?, of told: WrittenDocuments?) {
     let row = writes.row(batch)
     noteEarlyRow()
@@ -281,11 +282,11 @@ extension DashboardState {
     noteReconnection { [now] in $0.noteAcknowledged(batch, at: now, after: answer.age) }
   }
 
-  /// The maximum count of a batch's documents that get a row each for the acknowledgement.
+  /// The maximum count of documents in a batch that each get a feed row for the acknowledgement.
   private static let mostAcknowledged = 20
 
-  /// Adds a feed row for an acknowledgement that no listener will report, because the document is missing or has no
-  /// listener.
+  /// Adds a feed row for an acknowledgement that no listener will report. This happens if the document does not exist
+  /// or no listener covers it.
   private mutating func note(_ answer: WriteAnswer, to document: WrittenDocument) {
     let echoes = feed.echoes(of: answer.batch, in: document.key)
     var row = FeedRow(time: now, kind: document.effect.feedKind, key: document.key, summary: answer.text)
@@ -300,7 +301,7 @@ extension DashboardState {
     feed.countEvents(max(1, echoes.count), at: now)
   }
 
-  /// Whether a listener has reported, or will report, the acknowledgement of a write to a document.
+  /// Whether a listener has reported that a write to a document was acknowledged, or will report it.
   private func isReported(_ written: WrittenDocument, by batch: BatchID) -> Bool {
     let key = written.key
     if feed.rows.suffix(256).contains(where: { $0.acknowledges == batch && $0.key == key }) { return true }
@@ -349,7 +350,7 @@ extension DashboardState {
 
   private func text(of value: Value?) -> String { value.map(ValueText.short) ?? "nothing" }
 
-  /// Stores the versions of documents that the browser is about to show.
+  /// Stores the versions of the documents that the browser shows next.
   private mutating func noteWindow(_ tag: WindowTag, _ documents: [Document]) {
     guard let path = browser.path(of: tag) else { return }
     for document in documents { note(document, in: Query(path: path)) }
@@ -384,7 +385,7 @@ extension DashboardState {
 }
 
 extension WrittenDocument.Effect {
-  /// The kind of the rows that report the effect.
+  /// The kind of the feed rows that report the effect.
   fileprivate var feedKind: FeedRow.Kind {
     switch self {
     case .created: .added

@@ -30,7 +30,7 @@ extension DashboardState {
 
   mutating func toggleNetwork() -> [Effect] { [.client(.setNetwork(enabled: !network.isNetworkEnabled))] }
 
-  /// The state after toggling the network switch.
+  /// The state of the network after the next press of its switch.
   var otherNetworkState: String { network.isNetworkEnabled ? "offline" : "online" }
 
   mutating func togglePause() { feed.isPaused ? feed.follow() : pauseFeed() }
@@ -128,7 +128,7 @@ extension DashboardState {
     focus = pane
   }
 
-  /// Focuses the open document, or opens the selected one.
+  /// Focuses the open document. If none is open, opens the selected document.
   mutating func focusDetail() -> [Effect] {
     guard detail != nil else { return openSelected() }
     focusPane(.detail)
@@ -141,7 +141,7 @@ extension DashboardState {
     focus = all[((index + step) % all.count + all.count) % all.count]
   }
 
-  /// The panes that `tab` visits: all panes that exist. The focused pane is always visible.
+  /// The panes that `tab` moves through: all panes on the screen. The focused pane is always visible.
   var visiblePanes: [Pane] {
     [.collections, .writes, .network, .detail, .feed].filter { $0 != .detail || detail != nil }
   }
@@ -152,8 +152,8 @@ extension DashboardState {
     show(Detail.Tab(rawValue: (tab.rawValue + step + count) % count) ?? .data)
   }
 
-  /// Shows the connections. A dashboard cannot switch to another database, because its listeners, queue and history
-  /// belong to the current one.
+  /// Shows a message about the user's connections. A dashboard cannot switch to another database, because its
+  /// listeners, queue and history belong to the current one.
   mutating func tellConnections() {
     let names = configuration.connections
     toast(.info, "hearth --connection NAME opens another: \(names.joined(separator: ", ")).")
@@ -167,7 +167,7 @@ extension DashboardState {
 }
 
 extension DashboardState {
-  /// Handles `esc`: closes the overlay and undoes its preview.
+  /// Handles `esc`: closes the overlay and reverts its preview.
   mutating func cancel() -> [Effect] {
     guard let open = overlay else { return [] }
     if case .fields = open { return leaveFieldEditor() }
@@ -187,7 +187,7 @@ extension DashboardState {
     return []
   }
 
-  /// Performs the selected answer to a question.
+  /// Performs the selected answer of a confirmation.
   mutating func acceptAnswer() -> [Effect] {
     guard let question = overlay?.confirmation, question.isActionSelected else { return cancel() }
     guard question.isAllowed else {
@@ -205,7 +205,7 @@ extension DashboardState {
     return [.terminal(.copy(SwiftCode.lines(for: query).joined(separator: "\n")))]
   }
 
-  /// The query in the editor. A message shows why it is invalid.
+  /// The query in the editor. If it is invalid, returns `nil` and shows why.
   mutating func validQuery(of editor: ListenerEditor) -> Query? {
     do throws(ListenerEditorError) { return try editor.query(in: configuration.database) } catch {
       toast(.warning, error.reason)
@@ -215,8 +215,8 @@ extension DashboardState {
 }
 
 extension DashboardState {
-  /// Focuses the pane in the direction of a key; `w` and `ctrl-w` select the next one. If one pane fills the screen,
-  /// the panes form a row.
+  /// Focuses the pane in the direction of a key. `w` and `ctrl-w` focus the next pane. If one pane fills the screen,
+  /// the panes are treated as a row.
   mutating func goToPane(_ key: Key) {
     let direction: Layout.Direction
     switch key {

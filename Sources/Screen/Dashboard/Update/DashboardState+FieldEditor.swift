@@ -5,7 +5,7 @@ import FirestoreJSON
 import FirestoreModel
 import TerminalCanvas
 
-/// The field editor: opening it, and its keys.
+/// Opening the field editor, and handling its keys.
 extension DashboardState {
   // MARK: Opening
 
@@ -43,20 +43,20 @@ extension DashboardState {
     return effects
   }
 
-  /// The names on the path to the selected field, including array indices.
+  /// The names on the path to the selected field. Indices of arrays are included.
   private var selectedFieldPath: [String]? {
     if focus == .collections, case .field(_, let name)? = selectedItem { return [name] }
     guard focus == .detail, case .field(let line)? = selectedLine?.content, line.local != nil else { return nil }
     return line.path
   }
 
-  /// Shows a question over the screen. An editor with unsent edits waits for the answer.
+  /// Shows a question over the screen. An open editor with unsent edits is restored after the answer.
   mutating func interject(_ question: Overlay) {
     typing.editing.wait(overlay?.fieldEditor)
     overlay = question
   }
 
-  /// Resumes the last sent edit.
+  /// Opens the field editor again with the edits that were sent last.
   mutating func editAgain(over now: Fields?) {
     if let editor = typing.editing.again(over: now) { overlay = .fields(editor) }
   }
@@ -126,7 +126,8 @@ extension DashboardState {
     overlay?.fieldEditor?.take(FieldKind.allCases[cursor.index], now: now)
   }
 
-  /// Handles the arrows in a typed value: moves between lines of a multi-line text, else between types.
+  /// Handles the arrow keys while you type a value. They move between the lines of a multi-line text, otherwise between
+  /// the types.
   mutating func moveInValue(by step: Int) {
     guard var field = overlay?.field, field.hasLines else { return cycleType(by: step) }
     field.moveLine(by: step)
@@ -140,7 +141,7 @@ extension DashboardState {
   }
 
   /// Accepts the typed text. If it is invalid, the editor shows why.
-  /// - Returns: whether the typing has ended.
+  /// - Returns: whether typing in the field has ended.
   mutating func acceptFieldValue() -> Bool {
     guard var editor = overlay?.fieldEditor else { return false }
     guard case .typing(let entry) = editor.mode else { return true }
@@ -170,9 +171,9 @@ extension DashboardState {
   }
 }
 
-/// The field editor on the screen: its lists, and the effects of clicks in it.
+/// The field editor's lists on the screen, and the effects of clicks in the editor.
 extension DashboardState {
-  /// Scrolls the editor's lists into view.
+  /// Scrolls the editor's lists so that their selected rows are visible.
   mutating func settleEditor(_ layout: Layout) {
     guard var editor = overlay?.fieldEditor else { return }
     let geometry = FieldEditorGeometry(editor, layout)
@@ -190,7 +191,7 @@ extension DashboardState {
     overlay = .fields(editor)
   }
 
-  /// Handles a click in the editor: on a field, its fold or type, a type of the list, or a button.
+  /// Handles a click in the editor: on a field, its fold mark or type, in the list of types, or on a button.
   mutating func press(_ editor: FieldEditor, at point: Point, _ layout: Layout, isDouble: Bool) -> [Effect] {
     let geometry = FieldEditorGeometry(editor, layout)
     func row(_ cursor: Cursor<Int>, _ count: Int, _ area: Rect) -> Int? {
@@ -229,12 +230,13 @@ extension DashboardState {
   }
 }
 
-/// The ways out of the field editor: back, to the user's text editor, or to the client.
+/// Leaving the field editor: back to its previous mode, to the user's text editor, or by sending the edits to the
+/// client.
 extension DashboardState {
   // MARK: Leaving
 
-  /// Handles `esc`: returns to the previous mode, or leaves the editor from its first mode. Asks first if edits would
-  /// be lost.
+  /// Handles `esc`: returns to the editor's previous mode, or closes the editor if it is in its first mode. Asks first
+  /// if edits would be lost.
   mutating func leaveFieldEditor() -> [Effect] {
     guard var editor = overlay?.fieldEditor else { return [] }
     if editor.stepBack() {
@@ -262,7 +264,7 @@ extension DashboardState {
       ? "a text cannot have transforms: send them first, or undo them with u" : nil
   }
 
-  /// Continues in the user's text editor, with the changes so far.
+  /// Continues the edit in the user's text editor. The text includes the changes so far.
   mutating func editAsText() -> [Effect] {
     guard let editor = overlay?.fieldEditor else { return [] }
     overlay = nil
@@ -285,7 +287,7 @@ extension DashboardState {
     overlay?.fieldEditor?.review = FieldReview(editor, exists: exists)
   }
 
-  /// Toggles the review between a set of the whole document and an update.
+  /// Switches the write in the review between a set of the whole document and an update.
   mutating func toggleReplacing() {
     overlay?.fieldEditor?.toggleReplacing()
     reviewEdit()

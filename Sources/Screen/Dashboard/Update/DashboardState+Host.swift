@@ -3,7 +3,7 @@ import ClientPort
 import DashboardModel
 import FirestoreModel
 
-/// Events of the editor, files, questions and toasts.
+/// Events of the text editor, of files, questions and messages.
 extension DashboardState {
   mutating func receive(_ event: HostEvent) -> [Effect] {
     switch event {
@@ -35,14 +35,14 @@ extension DashboardState {
 }
 
 extension HostEvent {
-  /// Whether stepping from event to event stops at the action.
+  /// Whether the user can step to the action when stepping from event to event.
   var isStep: Bool {
     switch self {
     case .transferring, .stepped: false
     default: true
     }
   }
-  /// Whether the event contains new information for the user. Replies to keys and this program's messages do not count.
+  /// Whether the event tells the user something new. Replies to keys and messages of this program do not count.
   var isNews: Bool {
     switch self {
     case .marked, .transferring, .transferred: true

@@ -55,7 +55,7 @@ extension DashboardState {
     return run(key)
   }
 
-  /// Handles a key while no overlay is open. Digits can start a row number for `G`.
+  /// Handles a key while no overlay is open. A digit can begin the row number of the `G` command.
   private mutating func pressOnScreen(_ key: Key) -> [Effect] {
     if focus == .collections { browser.destination = nil }
     if typing.takeDigit(key.typedCharacter) { return [] }
@@ -64,7 +64,7 @@ extension DashboardState {
     return key == Key(.escape) ? [] : run(key)
   }
 
-  /// Handles a change of the open overlay's text.
+  /// Handles a change of the text that is typed in the open overlay.
   private mutating func type(_ field: TextField) -> [Effect] {
     overlay?.field = field
     switch overlay {
@@ -82,7 +82,8 @@ extension DashboardState {
     return []
   }
 
-  /// Handles a letter in an overlay without a text field: it chooses a row or replaces another key.
+  /// Handles a letter in an overlay without a text field. The letter selects a row, or has the same effect as another
+  /// key.
   private mutating func choose(_ letter: Character) -> [Effect] {
     if let list = overlay?.list, list.letters.contains(letter) { return choose(letter, in: list) }
     if let editor = overlay?.fieldEditor { return choose(letter, in: editor) }
@@ -159,7 +160,7 @@ extension DashboardState {
     return press(pane, at: mouse.point, layout, isDouble: isDouble)
   }
 
-  /// Handles a click in an overlay, on an answer or a row. A second click on a row acts like `enter`.
+  /// Handles a click in an overlay: on a button or on a row. A second click on a row acts like `enter`.
   private mutating func press(_ open: Overlay, at point: Point, _ layout: Layout, isDouble: Bool) -> [Effect] {
     switch open {
     case .confirm(let question):
@@ -183,7 +184,7 @@ extension DashboardState {
     }
   }
 
-  /// Handles a click in a pane, on a button or a row.
+  /// Handles a click in a pane: on a button or on a row.
   private mutating func press(_ pane: Pane, at point: Point, _ layout: Layout, isDouble: Bool) -> [Effect] {
     if pane == .detail, detail == nil { return shownDetail.map { openDetail($0.key) } ?? [] }
     focusPane(pane)
@@ -230,7 +231,8 @@ extension DashboardState {
     return isDouble ? run(Key(.enter)) : []
   }
 
-  /// Whether a column of the feed shows the listener's name. A second click there shows the listener's result.
+  /// Whether a column of the feed belongs to the listener's name. A second click on the name shows the listener's
+  /// result.
   private func isListenerName(at column: Int, _ layout: Layout) -> Bool {
     let columns = FeedColumns(self, layout.layoutClass, width: layout.content(of: .feed).width)
     let start = columns.lead + columns.time + columns.gap
@@ -268,7 +270,7 @@ extension DashboardState {
     return isFound
   }
 
-  /// Whether the selected row's fold mark is at a column of its pane.
+  /// Whether the fold mark of the selected row is at a column of its pane.
   private func isFoldMark(at column: Int, in pane: Pane) -> Bool {
     switch pane {
     case .collections:
@@ -297,7 +299,7 @@ extension DashboardState {
 
   // MARK: Borders
 
-  /// Moves the dragged border.
+  /// Moves the border that is being dragged.
   private mutating func drag(to point: Point) {
     if screen.isDragging { screen.drag(to: point, in: layout(size)) }
   }

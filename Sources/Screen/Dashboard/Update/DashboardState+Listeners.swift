@@ -18,7 +18,7 @@ extension DashboardState {
     return [.client(.listen(listener.tag, query, options))]
   }
 
-  /// Starts the listeners that are not running.
+  /// Starts those of the given listeners that are not running.
   /// - Returns: the effects, and the names of the started listeners.
   package mutating func open(_ definitions: [ListenerDefinition]) -> (effects: [Effect], names: [String]) {
     var effects: [Effect] = []
@@ -75,16 +75,16 @@ extension DashboardState {
   }
 }
 
-/// The effects of the commands about listeners.
+/// Implements the commands about listeners.
 extension DashboardState {
-  /// The listener of the selected row, or one that covers the selected collection.
+  /// The listener of the selected row, or a listener that covers the selected collection.
   var selectedListener: ListenerTag? {
     if focus == .feed, let tag = selectedEvent?.listener, listeners.contains(where: { $0.tag == tag }) { return tag }
     let path = selectedKey?.collection ?? selectedCollection
     return listeners.first { listener in path.map { listener.covers($0) } ?? false }?.tag
   }
 
-  /// Opens the list of listeners at the selection's listener.
+  /// Opens the list of listeners and selects the listener of the selected row.
   mutating func openListeners() {
     var list = ListOverlay(content: .listeners)
     let index = listeners.firstIndex { $0.tag == selectedListener } ?? 0
@@ -106,7 +106,7 @@ extension DashboardState {
     overlay = .listener(editor)
   }
 
-  /// Opens the editor for a listener, to change or to copy it.
+  /// Opens the editor for a listener. `asCopy` edits a copy of it.
   mutating func edit(_ tag: ListenerTag, asCopy: Bool = false) {
     guard let listener = listeners.first(where: { $0.tag == tag }) else { return }
     guard var editor = ListenerEditor(listener.definition, in: configuration.database) else {
@@ -122,7 +122,7 @@ extension DashboardState {
     overlay = .listener(editor)
   }
 
-  /// Starts the listener in the editor, or replaces the edited one.
+  /// Starts the listener that the editor describes, or replaces the listener that was edited.
   mutating func acceptListener() -> [Effect] {
     guard let editor = overlay?.editor, let query = validQuery(of: editor) else { return [] }
     let typed = editor.name.text.trimmed
@@ -152,7 +152,7 @@ extension DashboardState {
   mutating func stopListed() -> [Effect] { listedListener.map { stopListening($0.tag) } ?? [] }
 }
 
-/// The cache's answers to the query during typing.
+/// The preview of a query while it is typed: its matches in the cache.
 extension DashboardState {
   /// Requests a preview of the query in the open editor, unless it equals the last request.
   mutating func previewEdited() -> [Effect] {
@@ -171,27 +171,27 @@ extension DashboardState {
     overlay?.editor?.preview = preview
   }
 
-  /// Records that documents have changed, so the preview's count may be outdated.
+  /// Records that documents have changed, so the count in the preview may be outdated.
   mutating func notePreviewChange() {
     guard let editor = overlay?.editor, editor.previewed != nil, editor.recountAt == nil else { return }
     let recountAt = now.advanced(seconds: 1)
     overlay?.editor?.recountAt = recountAt
   }
 
-  /// Repeats a due preview. The previous count is shown until the answer.
+  /// Requests the preview again if that is due. The previous count is shown until the response.
   mutating func takeDuePreview() -> [Effect] {
     guard let editor = overlay?.editor, let due = editor.recountAt, due <= now else { return [] }
     overlay?.editor?.recountAt = nil
     return editor.previewed.map { [.client(.preview($0))] } ?? []
   }
 
-  /// Repeats the preview after an index has become usable or was removed.
+  /// Requests the preview again after an index has become usable or was removed.
   mutating func previewAgain() -> [Effect] {
     overlay?.editor?.forgetPreview()
     return previewEdited()
   }
 
-  /// Creates the local index that the edited query lacks.
+  /// Creates a local index for the edited query, which has none.
   mutating func indexEdited() -> [Effect] {
     guard let editor = overlay?.editor, let query = validQuery(of: editor) else { return [] }
     guard case .success(let preview)? = editor.preview else {
@@ -214,7 +214,7 @@ extension ListenerEditor {
     recountAt = nil
   }
 
-  /// The known count of matches in the cache, as text; `nil` until the cache answers.
+  /// The count of matches in the cache as text; `nil` until the cache has returned it.
   package var countText: String? {
     switch preview {
     case nil: return nil

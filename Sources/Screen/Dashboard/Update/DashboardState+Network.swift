@@ -22,7 +22,7 @@ extension DashboardState {
     return writes.rejected.contains { $0.batch == batch } ? .dropRejected([batch]) : nil
   }
 
-  /// Switches the network off, and automatically on again after a given duration.
+  /// Switches the network off. After the given duration, it is switched on again automatically.
   mutating func goOffline(for duration: Duration?) -> [Effect] {
     outages.scheduleReturn(
       at: duration.map { Timestamp(microseconds: now.microseconds + TimeText.wholeMilliseconds($0) * 1000) })
@@ -41,7 +41,8 @@ extension DashboardState {
 }
 
 extension DashboardState {
-  /// Records the end of an outage. Its summary is updated until all pending writes are answered.
+  /// Records the end of an outage. The summary of the outage is updated until all pending writes are acknowledged or
+  /// rejected.
   mutating func endOutage(_ outage: OnlineHistory.Outage) {
     let live = listeners.filter { $0.failure == nil && $0.count != nil }
     let behind = Set(live.filter(\.isFromCache).map(\.tag))
@@ -54,20 +55,20 @@ extension DashboardState {
     tellReconnection()
   }
 
-  /// Records that the next row of the feed belongs to a reconnection that was not reported yet.
+  /// Records that the next feed row belongs to a reconnection that the client has not reported yet.
   mutating func noteEarlyRow() {
     let next = (feed.rows.last?.id ?? 0) + 1
     _ = outages.changeLast { if $0.end == nil { $0.noteRow(next) } }
   }
 
-  /// Updates the summary of the current reconnection and its feed row.
+  /// Updates the summary of the current reconnection, and the feed row that shows it.
   mutating func noteReconnection(_ change: (inout Reconnection) -> Void) {
     guard let reconnection = outages.changeLast(change) else { return }
     if let row = reconnection.row { feed.retell(row, as: text(of: reconnection)) }
     tellReconnection()
   }
 
-  /// Adds the row of a finished reconnection, below all rows that it caused.
+  /// Adds the feed row that summarizes a finished reconnection, after all rows that the reconnection caused.
   mutating func tellReconnection() {
     guard let reconnection = outages.untold(at: now) else { return }
     feed.append(FeedRow(time: now, kind: .divider, summary: text(of: reconnection)))
@@ -79,7 +80,7 @@ extension DashboardState {
     reconnection.text(clock: clock(of: reconnection), bullet: configuration.glyphs.bullet)
   }
 
-  /// Shows only the rows of a reconnection in the feed.
+  /// Limits the feed to the rows of a reconnection.
   mutating func showOnly(_ reconnection: Reconnection) {
     guard let first = reconnection.firstRow else { return }
     feed.follow()
@@ -87,8 +88,9 @@ extension DashboardState {
       first: first, last: reconnection.row, name: "reconnection \(clock(of: reconnection))")
   }
 
-  /// Dismisses the card when a key is pressed. Pressing `enter` in the feed then shows only the card's rows.
-  /// - Returns: whether the card handled the key.
+  /// Dismisses the reconnection's summary when a key is pressed. If the key is `enter` in the feed, the feed then shows
+  /// only the rows of that reconnection.
+  /// - Returns: whether the key was `enter` in the feed.
   mutating func answerCard(_ key: Key) -> Bool {
     guard let card = outages.card else { return false }
     outages.dismissCard()

@@ -6,9 +6,9 @@ import FirestoreModel
 import FirestoreQuery
 import FirestoreText
 
-/// Import and export from the dashboard: one at a time, in parallel with all other work.
+/// Imports and exports that the dashboard starts. Only one runs at a time. All other work continues.
 extension DashboardState {
-  /// The object of an export: the document under the cursor, or the collection.
+  /// The path to export: the document under the cursor, or the collection.
   var exportedPath: ResourcePath? { selectedKey?.path ?? selectedCollection }
 
   /// The reason why no transfer is possible now; `nil` if a transfer can start.
@@ -42,7 +42,7 @@ extension DashboardState {
         ghost: "backup.jsonl", subject: .importFile(into: path)))
   }
 
-  /// Starts a transfer. For real data, the user must type the project to confirm an import.
+  /// Starts a transfer. Before an import into a production database, the user must type the project's name.
   mutating func start(_ request: TransferRequest) -> [Effect] {
     let effect = Effect.client(.transfer(request))
     guard request.isImport, configuration.backend.isProduction else { return [effect] }
@@ -84,7 +84,7 @@ extension DashboardState {
     storage.transfers.decision == nil ? "nothing was imported or exported" : nil
   }
 
-  /// Opens the dialog of the transfer, or updates it.
+  /// Opens the dialog of the running transfer, or updates the dialog if it is open.
   mutating func showTransfer() {
     guard let decision = storage.transfers.decision else { return }
     guard isTransferShown else {
@@ -96,7 +96,7 @@ extension DashboardState {
 }
 
 extension Transfers {
-  /// The dialog of the transfer; `nil` before the first transfer.
+  /// The transfer's dialog; `nil` before the first transfer.
   fileprivate var decision: Decision? {
     switch self {
     case .none: nil
@@ -106,10 +106,10 @@ extension Transfers {
   }
 }
 
-/// Bundles of the selection.
+/// Bundles that contain the selection.
 extension DashboardState {
-  /// The selected range, document, collection with its filter, or the result of a listener or a query; `nil` without a
-  /// selection.
+  /// The contents of a bundle of the selection: the selected range, document, collection with its filter, or the result
+  /// of a listener or a query. `nil` without a selection.
   var bundledContents: BundleContents? {
     if focus == .collections {
       let keys = rangeKeys
@@ -123,7 +123,7 @@ extension DashboardState {
     return focus == .collections ? selectedQuery.map { contents(of: $0) } : nil
   }
 
-  /// The result of a listener, or the selection.
+  /// The contents of a bundle: the result of a named listener, or the selection.
   func bundledContents(of name: String?) throws(TextError) -> BundleContents {
     guard let name else {
       guard let bundledContents else { throw TextError(column: 1, "nothing is selected") }
@@ -135,7 +135,8 @@ extension DashboardState {
     return contents(of: listener.query, named: listener.name)
   }
 
-  /// - Parameter name: the name for finding the result in a client; `nil` for the listener's or the collection's name.
+  /// - Parameter name: the named query under which a client finds the result. If `nil`, the name of the listener or of
+  ///   the collection is used.
   private func contents(of query: Query, named name: String? = nil) -> BundleContents {
     if let key = DocumentKey(query.path), query.collectionGroup == nil { return .documents([key]) }
     let listener = listeners.first { $0.query == query }

@@ -4,9 +4,9 @@ import DashboardModel
 import FirestoreModel
 import FirestoreQuery
 
-/// The stored versions of observed documents.
+/// The versions of documents that the dashboard has observed and stored.
 extension DashboardState {
-  /// Stores the documents of listeners' rows as versions, and sets the version number of each row.
+  /// Stores the documents of listeners' feed rows as versions. Sets the version number of each row.
   mutating func note(_ rows: inout [FeedRow]) {
     for index in rows.indices {
       let row = rows[index]
@@ -21,13 +21,13 @@ extension DashboardState {
     }
   }
 
-  /// Stores the versions of changes that are too numerous for separate rows, but only for documents with a stored
-  /// version.
+  /// Stores the new versions if a snapshot has too many changes for separate feed rows. Only documents that already
+  /// have a stored version get a new one.
   mutating func noteKnown(_ changes: [ListenerSnapshot.Change], of query: Query) {
     for change in changes where versions.contains(change.document.key) { note(change.after, in: query) }
   }
 
-  /// Stores the version of a document in the browser or the open document.
+  /// Stores the current version of a document that the browser or the detail pane shows.
   mutating func note(_ document: Document, in query: Query) {
     // The server's result of an acknowledged write follows.
     guard !document.hasCommittedMutations, document.state != .unknown else { return }
@@ -52,7 +52,7 @@ extension DashboardState {
       batch: document.hasLocalMutations ? writes.batch(touching: document.key) : nil, summary: summary)
   }
 
-  /// Opens a document at one of its versions, next to the previous one.
+  /// Opens a document and compares one of its versions with the previous version.
   mutating func openDifference(_ version: Int?, of key: DocumentKey) -> [Effect] {
     let effects = openDetail(key)
     guard let version else { return effects }
@@ -63,8 +63,8 @@ extension DashboardState {
     return effects
   }
 
-  /// The shown version of the open document. In the history, this is the version of the selected line, otherwise the
-  /// version in the Diff tab.
+  /// The version of the open document that is shown. In the history, this is the version of the selected line.
+  /// Otherwise this is the version in the Diff tab.
   private var shownVersion: VersionHistory.Version? {
     guard let detail else { return nil }
     if detail.tab == .history, case .version(let version)? = selectedLine?.content { return version }
@@ -75,7 +75,7 @@ extension DashboardState {
     shownVersion == nil ? "no version of the document was seen in this session" : nil
   }
 
-  /// Toggles the shown version as the base of Diff.
+  /// Makes the shown version the base of comparisons in the Diff tab. If it already is the base, removes this setting.
   mutating func toggleBaseVersion() {
     guard let version = shownVersion else { return }
     let isMarked = detail?.base == version.id
@@ -106,7 +106,7 @@ extension DashboardState {
   /// Shows the history of the write that caused the shown version.
   mutating func openVersionWrite() { versionJourney.map { openWrite($0.row) } }
 
-  /// Compares with an older or newer version. At the newest version, Diff follows new versions.
+  /// Compares an older or newer version. At the newest version, the Diff tab shows each newer version when it arrives.
   mutating func stepVersion(by step: Int) {
     guard let detail else { return }
     let ids = versions.versions(of: detail.key).map(\.id)
@@ -119,7 +119,7 @@ extension DashboardState {
 }
 
 extension ListenerSnapshot.Change {
-  /// The change between two states of a document.
+  /// The change from one state of a document to another.
   fileprivate init(from previous: Document, to document: Document) {
     if !document.exists {
       self.init(.removed, previous, previous: previous, now: document)

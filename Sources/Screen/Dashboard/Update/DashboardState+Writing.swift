@@ -48,7 +48,7 @@ extension DashboardState {
     overlay = .list(ListOverlay(content: .newMenu(items)))
   }
 
-  /// Opens the collection, so that the new document will be visible, and an editor for the document's fields.
+  /// Opens the collection, so that the new document will be visible, and opens an editor for the document's fields.
   mutating func create(_ subject: FieldEdit.Subject, in path: ResourcePath) -> [Effect] {
     if configuration.isReadOnly {
       toast(.warning, readOnlyReason)
@@ -93,7 +93,7 @@ extension DashboardState {
     overlay = .confirm(question)
   }
 
-  /// Performs the action of a confirmed question.
+  /// Performs the action that the user has confirmed.
   mutating func carryOut(_ subject: Confirmation.Subject) -> [Effect] {
     switch subject {
     case .delete(let target): return [.client(.write([mutation(for: target)]))]
@@ -146,7 +146,8 @@ extension DashboardState {
 }
 
 extension DashboardState {
-  /// Sends the chosen rejected writes again. If no write is chosen, skips the wait before the next attempt.
+  /// Resends the selected rejected writes. If none is selected, the client retries pending writes immediately instead
+  /// of waiting.
   mutating func sendNow() -> [Effect] {
     let rejected = writes.chosen.filter(\.isRejected).map(\.batch)
     guard !rejected.isEmpty else { return [.client(.retryNow)] }
@@ -163,7 +164,7 @@ extension DashboardState {
     return [.terminal(.edit(EditRequest(.rejectedWrite(row.batch), text: text)))]
   }
 
-  /// Reports in the feed the rejected writes that are no longer stored and cannot be sent again.
+  /// Adds a feed row about rejected writes that are no longer stored. They can no longer be resent.
   mutating func forget(_ batches: [BatchID]) {
     guard let first = batches.first else { return }
     let more = batches.count > 1 ? " and \(grouped(batches.count - 1)) more" : ""
@@ -185,7 +186,7 @@ extension DashboardState {
     writes.cursor.move(by: 1, in: writes.rows.map(\.batch))
   }
 
-  /// Sets the chosen pending writes aside: they are reverted locally and stored for sending again.
+  /// Sets the selected pending writes aside. They are reverted locally and stored, so that they can be sent later.
   mutating func setWritesAside() -> [Effect] {
     let waiting = writes.chosen.filter(\.canBeTakenBack)
     let others = writes.chosen.count - waiting.count
@@ -214,7 +215,7 @@ extension DashboardState {
 
   mutating func askToDropAllRejected() { ask(toCancel: [], toDrop: writes.rejected) }
 
-  /// - Parameter others: the count of chosen writes that can be neither cancelled nor dropped.
+  /// - Parameter others: the count of selected writes that can be neither canceled nor dropped.
   private mutating func ask(toCancel waiting: [QueueRow], toDrop rejected: [QueueRow], others: Int = 0) {
     let rows = waiting + rejected
     guard !rows.isEmpty else { return }
@@ -234,6 +235,6 @@ extension DashboardState {
 }
 
 extension QueueRow {
-  /// Whether the batch is pending, and the backend cannot be applying it right now.
+  /// Whether the batch is pending and not in flight. While it is in flight, the backend may already be applying it.
   var canBeTakenBack: Bool { !isFinished && write.state != .inFlight }
 }

@@ -6,7 +6,7 @@ package import FirestoreModel
 package import FirestoreQuery
 package import TerminalCanvas
 
-/// An event for the dashboard. Each event has its time, because `update` has no clock.
+/// An event for the dashboard. Each event contains its time, because `update` has no clock.
 package enum Action: Sendable {
   /// A key, the mouse, a paste, a resize or a focus change.
   case input(InputEvent, at: Timestamp)
@@ -16,23 +16,23 @@ package enum Action: Sendable {
   case client(ClientEvent, at: Timestamp)
   /// An event of the screen's host.
   case host(HostEvent, at: Timestamp)
-  /// The terminal's line became too slow for every frame, or fast enough again.
+  /// The terminal connection became too slow for all frames, or fast enough again.
   case link(isSlow: Bool, at: Timestamp)
   /// The bytes and frames sent to the terminal so far.
   case sent(TerminalTraffic, at: Timestamp)
   /// The program starts a listener.
   case listen(Query, name: String, ListenerOptions, at: Timestamp)
-  /// The program starts those listeners of earlier sessions or files that are not open.
+  /// The program starts the listeners of earlier sessions or files, except those that are already running.
   case open([ListenerDefinition], at: Timestamp)
-  /// Replaces the dashboard's listeners by the given ones.
+  /// Replaces all listeners of the dashboard with the given ones.
   case adopt([ListenerRecord], at: Timestamp)
-  /// The user's files changed, or the terminal reported its background.
+  /// The user's files changed, or the terminal reported its background color.
   case configured(DashboardPreferences, at: Timestamp)
-  /// A script sets a caption; an empty text removes it.
+  /// A script sets a caption. An empty text removes the caption.
   case caption(String, at: Timestamp)
-  /// The command line runs this command of the palette.
+  /// A command from the program's command line runs, as if it were typed in the palette.
   case run(String, at: Timestamp)
-  /// The count of feed rows overwritten between two frames of a slow line.
+  /// The count of feed rows that were overwritten between two frames on a slow terminal connection.
   case overwrote(Int, at: Timestamp)
   /// The clients that share the screen; `nil` for a single client.
   case clientSet(ClientSetFacts?, at: Timestamp)
@@ -47,7 +47,7 @@ extension Action {
   }
 }
 
-/// The one transition of the dashboard: applies an action and returns its effects. Pure and total.
+/// The only state transition of the dashboard. Applies an action and returns its effects. Pure and total.
 package func update(_ state: inout DashboardState, _ action: Action) -> [Effect] {
   var effects: [Effect]
   switch action {
@@ -119,7 +119,7 @@ package func update(_ state: inout DashboardState, _ action: Action) -> [Effect]
 }
 
 extension DashboardState {
-  /// Moves every cursor into its list, and scrolls its list into view.
+  /// Moves each cursor to an existing row of its list, and scrolls the list so that the row is visible.
   mutating func settle() {
     if focus == .detail, detail == nil { focus = .collections }
     let layout = layout(size)

@@ -3,21 +3,22 @@ import ClientPort
 package import FirestoreModel
 import FirestoreQuery
 
-/// The effects of changed documents on the tree: their marks, and the statistics of their fields.
+/// Updates the tree after changes of documents: the marks of changed rows, and the statistics of the fields.
 extension Browser {
-  /// The time when the tint of a change fades: within 3 s, at a full second, so that the fading and the clock share one
-  /// frame.
+  /// The time when the tint of a change fades. This is after at most 3 s and at a full second, so that the clock and
+  /// the fading need only one frame.
   private static func fading(from now: Timestamp) -> Timestamp { Timestamp(seconds: now.seconds &+ 3) }
 
-  /// Samples documents from another part of the collection. These documents decide the columns.
+  /// Adds the documents of a newly shown part of the collection to the statistics. These documents determine the
+  /// columns.
   mutating func noteContents(_ documents: [Document], in path: ResourcePath) {
     for document in documents { statistics[path, default: FieldStatistics()].note(document) }
     columns[path, default: TreeColumns()].decide(for: documents, statistics[path] ?? FieldStatistics())
   }
 
-  /// Marks the changes of the shown documents.
-  /// - Parameter edge: the place of the window if the window was full. A document that enters at the window's edge is
-  ///   not new.
+  /// Marks the shown documents that have changed.
+  /// - Parameter edge: the request of the window, if the window was full. A document that enters such a window at its
+  ///   edge is not marked as new.
   package mutating func mark(
     changesFrom window: CollectionWindow, to new: [Document], cutAt edge: CollectionWindow.Request?, at now: Timestamp
   ) {
@@ -50,7 +51,7 @@ extension Browser {
     }
   }
 
-  /// Whether a document entered a full window because another document left the window.
+  /// Whether a document entered a full window because another document left it.
   private func isOutside(_ document: Document, of old: [Document], _ edge: CollectionWindow.Request?) -> Bool {
     guard let edge, let first = old.first, let last = old.last else { return false }
     switch edge.place {
@@ -59,7 +60,7 @@ extension Browser {
     }
   }
 
-  /// Samples the fields of a document that a listener reports and no window shows.
+  /// Adds a document's fields to the statistics if a listener reports the document and no window shows it.
   package mutating func noteFields(of document: Document, previous: Document?) {
     let path = document.key.collection
     statistics[path, default: FieldStatistics()].note(document)
@@ -75,7 +76,7 @@ extension Browser {
     return [fading, result?.nextMarkExpiry(after: now)].compactMap(\.self).min()
   }
 
-  /// Removes expired marks; documents with pending writes stay marked, without a tint.
+  /// Removes expired marks. Documents with pending writes keep their mark, but without a tint.
   package mutating func forgetMarks(at now: Timestamp) {
     result?.forgetMarks(at: now)
     guard !marks.isEmpty else { return }
@@ -87,9 +88,9 @@ extension Browser {
   }
 }
 
-/// Collections that the rules have denied.
+/// Collections that security rules have denied.
 extension Browser {
-  /// Requests the open collections again that the rules have denied, if they are wanted.
+  /// Requests the open collections that were denied again, if `isWanted` accepts them.
   package mutating func openDenied(
     limit: Int, in database: DatabaseID, where isWanted: (ResourcePath) -> Bool
   ) -> [Effect] {

@@ -9,7 +9,7 @@ package struct Browser: Sendable {
     case collection(ResourcePath)
     case document(DocumentKey)
     case field(DocumentKey, String)
-    /// A row for further documents before or after the window.
+    /// A row that stands for the documents before or after the window.
     case before(ResourcePath)
     case after(ResourcePath)
     /// The reason why a collection shows no documents.
@@ -21,7 +21,7 @@ package struct Browser: Sendable {
     package var depth: Int
   }
 
-  /// The mark of a recently changed document. Its tint fades.
+  /// The mark of a document that changed recently. Its tint fades.
   package struct Mark: Sendable {
     /// The fields that changed.
     package var names: Set<String>
@@ -35,7 +35,7 @@ package struct Browser: Sendable {
   }
 
   package var cursor = Cursor<Item>()
-  /// The document to select as soon as it has a row, unless you move the cursor first.
+  /// The document to select when its row appears. It is dropped if you move the cursor before that.
   package var destination: DocumentKey?
   /// The item where the selected range starts.
   package var anchor: Item?
@@ -43,13 +43,13 @@ package struct Browser: Sendable {
   package var roots: [String]?
   /// The error of the backend's last attempt to list the root collections.
   package var rootsFailure: RPCStatus?
-  /// The error in `rootsFailure` if the server was unreachable, else `nil`.
+  /// The error in `rootsFailure` if it means that the server was unreachable, otherwise `nil`.
   package var rootsOutage: RPCStatus? {
     rootsFailure.flatMap { [.unavailable, .deadlineExceeded].contains($0.code) ? $0 : nil }
   }
   package var windows: [ResourcePath: CollectionWindow] = [:]
   package var subcollections: [ResourcePath: [String]] = [:]
-  /// Nonexistent documents with subcollections, by collection and in key order.
+  /// Nonexistent documents that have subcollections, by collection and in key order.
   package var missing: [ResourcePath: [DocumentKey]] = [:]
   package var expanded: Set<ResourcePath> = []
   package var marks: [DocumentKey: Mark] = [:]
@@ -57,23 +57,23 @@ package struct Browser: Sendable {
   package var statistics: [ResourcePath: FieldStatistics] = [:]
   /// The columns of each collection that was opened.
   package var columns: [ResourcePath: TreeColumns] = [:]
-  /// The collections with documents added or removed since the last count, with the times of their next counts.
+  /// The collections in which documents were added or removed since the last count, and the times of their next counts.
   package var recounts: [ResourcePath: Timestamp] = [:]
-  /// The time of the next refresh of data that other clients may have changed; `nil` until there was a change.
+  /// The time of the next refresh of data that other clients may have changed; `nil` while there was no change.
   package var nextReview: Timestamp?
   /// Whether the backend reports every commit.
   package var hearsCommits = false
-  /// The requests to repeat after commits.
+  /// The requests to repeat after commits were reported.
   package var renewals = Renewals()
-  /// A collection that you opened by its path and that is not listed among the roots.
+  /// A collection that you opened by its path and that is not listed as a root collection.
   package var visited: ResourcePath?
   /// Whether another client has changed data since the last refresh.
   package var hasNewsFromOthers = false
-  /// The orders that you chose in this session.
+  /// The sort orders that you chose in this session.
   package private(set) var orders: [ResourcePath: RowOrder] = [:]
-  /// The row that is being searched for, to open a window around it.
+  /// The running search for a row's position. When it is found, a window around the row opens.
   package var search: RowSearch?
-  /// The result that replaces the tree.
+  /// The result that is shown instead of the tree.
   package var result: ResultView?
 
   package init() {}
@@ -87,8 +87,7 @@ package struct Browser: Sendable {
     return rows
   }
 
-  /// Drops a visited collection without documents as soon as the cursor is elsewhere, so that visiting a path leaves no
-  /// row.
+  /// Drops a visited collection without documents when the cursor leaves it, so that visiting a path leaves no row.
   package mutating func leaveEmptyVisit() -> [Effect] {
     guard let visited, !isRoot(visited), let window = windows[visited], window.shown != nil, !window.isLoading,
       window.loaded.isEmpty, missing[visited]?.isEmpty != false, window.filter == nil
@@ -145,8 +144,8 @@ package struct Browser: Sendable {
     }
   }
 
-  /// The nonexistent documents in the range of a window. Only existing documents pass a filter, so a window with a
-  /// filter has none.
+  /// The nonexistent documents in the key range of a window. Empty if the window has a filter, because only existing
+  /// documents match a filter.
   private func missing(in window: CollectionWindow) -> [DocumentKey] {
     guard window.filter == nil, window.preview == nil, window.shown != nil, let missing = missing[window.path] else {
       return []
@@ -163,7 +162,7 @@ package struct Browser: Sendable {
 
   // MARK: Windows
 
-  /// Shows a collection in another order, immediately for the loaded documents.
+  /// Shows a collection in another order. Loaded documents are sorted immediately.
   package mutating func choose(_ order: RowOrder, of path: ResourcePath) {
     orders[path] = order
     windows[path]?.order = order
@@ -174,7 +173,7 @@ package struct Browser: Sendable {
     return WindowTag(nextTag)
   }
 
-  /// Requests a window. The current window stays on screen until the new one arrives.
+  /// Requests the documents of a window. The current window stays on screen until they arrive.
   package mutating func open(
     _ path: ResourcePath, at place: CollectionWindow.Place, landing: CollectionWindow.Landing, limit: Int,
     offset: Int? = nil, in database: DatabaseID
@@ -228,7 +227,7 @@ package struct Browser: Sendable {
     return effects.sorted { "\($0)" < "\($1)" }
   }
 
-  /// Slides the window of a collection by half when the cursor is on one of its edges.
+  /// Moves the window of a collection by half its size if the cursor is at the window's edge.
   package mutating func slide(_ item: Item, limit: Int, in database: DatabaseID) -> [Effect] {
     switch item {
     case .after(let path):
@@ -249,7 +248,7 @@ package struct Browser: Sendable {
 
   // MARK: Events
 
-  /// The collection that a window shows or will show.
+  /// The collection that a window shows or has requested.
   package func path(of tag: WindowTag) -> ResourcePath? {
     windows.first { $1.shown?.tag == tag || $1.requested?.tag == tag }?.key
   }
@@ -341,9 +340,9 @@ package struct Browser: Sendable {
   }
 }
 
-/// Navigation to a document that may not be in the tree yet.
+/// Moves the cursor to a document that may not be in the tree yet.
 extension Browser {
-  /// Selects a document. Opens its collection and its ancestors. The cursor moves when the rows have arrived.
+  /// Selects a document. Opens its collection and its ancestors. The cursor moves when their rows have arrived.
   package mutating func go(to key: DocumentKey, limit: Int, in database: DatabaseID) -> [Effect] {
     destination = key
     var effects: [Effect] = []
@@ -363,12 +362,12 @@ extension Browser {
     return effects
   }
 
-  /// Whether the tree has a document, or a nonexistent document of its collection with subcollections.
+  /// Whether the tree contains a document. Nonexistent documents with subcollections count.
   private func has(_ key: DocumentKey) -> Bool {
     document(key) != nil || missing[key.collection]?.contains(key) ?? false
   }
 
-  /// Selects the destination, if it is among the rows.
+  /// Selects the document in `destination` if its row is among the given rows.
   package mutating func reachDestination(in rows: some Sequence<Item>) {
     guard let key = destination, rows.contains(.document(key)) else { return }
     cursor.select(.document(key))

@@ -2,22 +2,22 @@
 package import FirestoreModel
 package import FirestoreQuery
 
-/// The tree's filter, set with `/`. The window's query applies one part, so a collection of any size is filtered
-/// without reading it. The client applies the rest to the documents that arrive.
+/// The tree's filter, set with `/`. The server evaluates the part that a query can express, so not all documents of the
+/// collection are read. The client applies the rest to the documents that arrive.
 package struct BrowserFilter: Hashable, Sendable {
   package let filter: RowFilter
   package private(set) var prefix = ""
   package private(set) var filters: [Filter] = []
-  /// The field with a range condition in the query. The documents are in the order of its values.
+  /// The field that has a range condition in the query. The documents are sorted by this field.
   package private(set) var range: FieldPath?
   /// The terms that a query cannot express.
   package private(set) var rest: [RowFilter.Term] = []
 
   package var text: String { filter.text }
-  /// Whether the filter requires reading documents.
+  /// Whether the filter has terms that can only be evaluated by reading documents.
   package var searches: Bool { !rest.isEmpty }
 
-  /// - Returns: `nil` for a filter that every document passes.
+  /// - Returns: `nil` for a filter that matches every document.
   package init?(_ filter: RowFilter) {
     if filter.isEmpty { return nil }
     self.filter = filter
@@ -32,8 +32,8 @@ package struct BrowserFilter: Hashable, Sendable {
     if filters.isEmpty, prefix.isEmpty { askForRange() }
   }
 
-  /// Moves the conditions on the first field with a range to the query. Uses one field only, because a query on more
-  /// fields needs an index that Cloud Firestore does not create automatically.
+  /// Adds the conditions on one field to the query as a range. The field is the first one with a range condition.
+  /// Ranges on more fields would need an index that Cloud Firestore does not create automatically.
   private mutating func askForRange() {
     for term in rest where !term.isExcluded {
       guard case .field(let condition) = term.condition, condition.op.isInequality, condition.value.hasRange,
@@ -51,19 +51,19 @@ package struct BrowserFilter: Hashable, Sendable {
     }
   }
 
-  /// A filter for the documents with one value, of any type.
+  /// A filter for documents whose field has a given value of any type.
   package init(_ condition: FieldFilter, text: String) {
     filter = RowFilter(text: text, terms: [RowFilter.Term(condition: .field(condition))])
     filters = [.field(condition)]
   }
 
-  /// Whether a query in name order can express a condition.
+  /// Whether a query that is sorted by name can contain a condition.
   private static func canAsk(_ condition: FieldFilter) -> Bool { condition.op == .equal }
 
-  /// Whether a document passes the whole filter, including the query's part.
+  /// Whether a document matches the whole filter, including the part in the query.
   func passesAll(_ document: Document) -> Bool { filter.matches(document.rowText, in: [document]) }
 
-  /// Whether a document from the query's result passes the rest of the filter.
+  /// Whether a document from the query's result matches the part of the filter that is not in the query.
   package func passes(_ document: Document) -> Bool {
     if rest.isEmpty { return true }
     return RowFilter(text: text, terms: rest).matches(document.rowText, in: [document])
@@ -76,7 +76,7 @@ extension Value {
 }
 
 extension Document {
-  /// A document's text for the filter of a list: its id, then its values.
+  /// The text of a document that filters search: its id, then its values.
   var rowText: String {
     let values = data?.fields.entries.map { ColumnText.text(of: $0.value) } ?? []
     return ([key.documentID] + values).joined(separator: " ")

@@ -2,8 +2,8 @@
 import ClientPort
 package import FirestoreModel
 
-/// A collection's document count: the server's count with the time when it was last correct, or the cache's count if
-/// the server is unreachable.
+/// A collection's document count. This is the server's count with the time when it was last correct, or the cache's
+/// count while the server is unreachable.
 package struct CollectionCount: Hashable, Sendable {
   package struct Known: Hashable, Sendable {
     package let number: Int
@@ -12,7 +12,7 @@ package struct CollectionCount: Hashable, Sendable {
 
   /// The server's last count.
   package private(set) var known: Known?
-  /// The document count of the cache, taken while the server was unreachable.
+  /// The count of cached documents while the server was unreachable.
   package private(set) var cached: Int?
 
   package init() {}
@@ -25,12 +25,12 @@ package struct CollectionCount: Hashable, Sendable {
     cached = nil
   }
 
-  /// Stores the cache's count and keeps the server's.
+  /// Stores the cache's count. The server's count remains stored.
   package mutating func takeCached(_ number: Int) { cached = max(0, number) }
 
   package mutating func forgetCached() { cached = nil }
 
-  /// Records that the server's count is right at a time.
+  /// Records that the server's count is correct at a time.
   package mutating func confirm(at time: Timestamp) {
     guard let known, known.time < time else { return }
     self.known?.time = time
@@ -41,10 +41,10 @@ package struct CollectionCount: Hashable, Sendable {
   }
 }
 
-/// The age of a dated count, in steps of 10 seconds, minutes and hours, so that an idle screen rarely changes. Rounded
-/// down.
+/// The age of a document count as text. The steps are 10 seconds, minutes and hours, so that an idle screen rarely
+/// changes. Ages are rounded down.
 package enum CountAge {
-  /// `<0:10`, `0:40`, `12:00`, `3 h`, `2 d`.
+  /// The age as text: `<0:10`, `0:40`, `12:00`, `3 h`, `2 d`.
   package static func text(of time: Timestamp, at now: Timestamp) -> String {
     let seconds = now.wholeSeconds(since: time)
     switch seconds {
@@ -55,7 +55,7 @@ package enum CountAge {
     }
   }
 
-  /// The time when the text changes.
+  /// The next time when the text changes.
   package static func nextChange(of time: Timestamp, after now: Timestamp) -> Timestamp {
     let seconds = now.wholeSeconds(since: time)
     return time.advanced(seconds: seconds - seconds % step(seconds) &+ step(seconds))
@@ -71,8 +71,8 @@ package enum CountAge {
   }
 }
 
-/// Requests to repeat after commits. Each request is sent immediately, and then at most ten times a second, however
-/// many commits there are.
+/// Requests to repeat after commits. Each request is sent immediately, and later at most ten times a second, even if
+/// there are more commits.
 package struct Renewals: Sendable {
   package enum Question: Hashable, Sendable {
     case count(ResourcePath)
@@ -90,7 +90,7 @@ package struct Renewals: Sendable {
 
   private static let pace: Int64 = 100_000
 
-  /// The earliest times for repeating requests.
+  /// The earliest times at which requests may be repeated.
   private var asked: [Question: Timestamp] = [:]
   private var waiting: Set<Question> = []
 
@@ -99,7 +99,7 @@ package struct Renewals: Sendable {
   /// The time when the next request is due.
   package var next: Timestamp? { waiting.lazy.compactMap { asked[$0] }.min() }
 
-  /// Sends each request now, or as soon as it may be repeated.
+  /// Adds requests. Each is sent now, or as soon as it may be repeated.
   package mutating func ask(_ questions: some Sequence<Question>, at now: Timestamp) -> [Effect] {
     asked = asked.filter { $1 > now || waiting.contains($0) }
     var effects: [Effect] = []

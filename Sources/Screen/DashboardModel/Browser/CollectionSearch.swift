@@ -4,9 +4,10 @@ package import FirestoreModel
 package import FirestoreQuery
 import FirestoreText
 
-/// The progress and results of a search through a whole collection, for filters that no query can express.
+/// The progress and the results of a search through a whole collection. Filters that a query cannot express need such a
+/// search.
 package struct CollectionSearch: Sendable {
-  /// The count of matches that are stored. Further matches are only counted.
+  /// The maximum count of stored matches. Further matches are only counted.
   package static let mostKept = 2000
 
   package enum End: Hashable, Sendable {
@@ -21,7 +22,7 @@ package struct CollectionSearch: Sendable {
   /// The count of documents that match.
   package private(set) var found = 0
   package private(set) var isFromCache = false
-  /// The end of the search; `nil` while it runs.
+  /// The reason why the search ended; `nil` while it runs.
   package private(set) var end: End?
 
   package init(_ tag: WindowTag) { self.tag = tag }
@@ -39,11 +40,11 @@ package struct CollectionSearch: Sendable {
   package mutating func stop() { if isRunning { end = .stopped } }
   package mutating func fail(_ status: RPCStatus) { if isRunning { end = .failed(status) } }
 
-  /// Adjusts the count for a document that starts or stops matching after it was read.
+  /// Adjusts the count of matches if a document starts or stops matching after it was read.
   package mutating func adjust(by step: Int) { found = max(0, found + step) }
 }
 
-/// A running search, page by page. The pages come from a server or a cache.
+/// A running search. It reads pages of documents from the server or from the cache.
 package struct SearchRun: Sendable {
   package let request: SearchRequest
   private let filter: BrowserFilter?
@@ -69,9 +70,9 @@ package struct SearchRun: Sendable {
     return query
   }
 
-  /// Searches a page.
+  /// Searches the documents of a page.
   /// - Parameters:
-  ///   - page: the documents of the page as the client sees them.
+  ///   - page: the documents of the page as listeners see them.
   ///   - count: the count of documents that were read for the page.
   ///   - isLast: whether this is the last page.
   package mutating func look(
@@ -86,9 +87,9 @@ package struct SearchRun: Sendable {
   }
 }
 
-/// Searches through whole collections.
+/// Searching through whole collections.
 extension Browser {
-  /// Starts a search through a collection and clears the shown documents.
+  /// Starts a search through a collection. The shown documents are removed.
   mutating func beginSearch(
     _ filter: BrowserFilter, of path: ResourcePath, _ closed: [Effect], in database: DatabaseID
   ) -> [Effect] {
@@ -103,7 +104,7 @@ extension Browser {
     return effects + [.client(.search(tag, SearchRequest(query, filter.text, in: database)))]
   }
 
-  /// Adds results of a search. Selects the first document immediately.
+  /// Adds the results of a search. Selects the first document as soon as it arrives.
   package mutating func take(_ news: SearchUpdate, of tag: WindowTag) {
     guard let path = searchedPath(tag), windows[path]?.search?.isRunning == true else { return }
     let isFirst = windows[path]?.loaded.isEmpty == true

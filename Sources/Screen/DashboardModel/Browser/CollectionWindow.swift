@@ -5,10 +5,10 @@ package import FirestoreModel
 package import FirestoreQuery
 
 /// The loaded part of a collection: about two screens of documents, sorted by name or by a field. Moving past its edge
-/// opens another window, so a collection of a million documents costs as much as one of fifty. The client sorts small
-/// collections in any order. During a search, the window holds the matches.
+/// opens another window, so a large collection costs no more than a small one. The client sorts small collections in
+/// any order. During a search, the window contains the matches.
 package struct CollectionWindow: Sendable {
-  /// The place of a window in its collection.
+  /// The position of a window in its collection.
   package enum Place: Hashable, Sendable {
     case start
     case end
@@ -18,7 +18,7 @@ package struct CollectionWindow: Sendable {
     case until(DocumentKey)
   }
 
-  /// The row to select when a window has arrived.
+  /// The row that is selected when a window has arrived.
   package enum Landing: Hashable, Sendable {
     case stay
     case after(DocumentKey)
@@ -36,9 +36,9 @@ package struct CollectionWindow: Sendable {
     package var landing: Landing
     /// The count of documents before the window, if it was requested.
     package var offset: Int?
-    /// The requested order of the documents.
+    /// The sort order that was requested.
     package var order = RowOrder.id
-    /// The filter of the request.
+    /// The filter that was requested.
     package var filter: BrowserFilter?
   }
 
@@ -46,15 +46,15 @@ package struct CollectionWindow: Sendable {
   package var filter: BrowserFilter? { didSet { sift() } }
   /// The filter while you type it. It applies to loaded documents and sends no query.
   package var preview: RowFilter? { didSet { sift() } }
-  /// The display order of the documents, unless the filter defines the order.
+  /// The order in which the documents are shown, unless the filter determines the order.
   package var order = RowOrder.id { didSet { sift() } }
   /// The search through the whole collection, if the filter needs one.
   package internal(set) var search: CollectionSearch?
-  /// The window whose documents are shown; `nil` until the first has arrived.
+  /// The window whose documents are shown; `nil` until the first window has arrived.
   package var shown: Request?
   /// The last requested window, until it arrives.
   package var requested: Request?
-  /// The documents in the result of the window's query.
+  /// The documents that the window's query has returned.
   package var loaded: [Document] = [] { didSet { sift() } }
   /// The loaded documents that pass the filters.
   package private(set) var documents: [Document] = []
@@ -71,21 +71,22 @@ package struct CollectionWindow: Sendable {
 
   package var total: Int? { count.number }
 
-  /// Whether the loaded documents were requested without the current filter.
+  /// Whether the loaded documents were requested with a filter other than the current one.
   package var isOfAnotherFilter: Bool { shown.map { $0.filter != filter } ?? false }
 
-  /// The shown order. The order of the filter's range takes precedence.
+  /// The order in which the documents are shown. If the filter has a range, the documents are sorted by the field of
+  /// the range.
   package var shownOrder: RowOrder {
     guard let range = filter?.range else { return filter?.prefix.isEmpty == false && order.isField ? .id : order }
     return order.key == .field(range) ? order : RowOrder(.field(range))
   }
 
-  /// Whether the shown order covers only the loaded documents.
+  /// Whether only the loaded documents are sorted, not the whole collection.
   package var isSortedHere: Bool {
     shown != nil && search == nil && !isOfAnotherFilter && shown?.order != shownOrder
   }
 
-  /// The order to request: by id if the client sorts the documents.
+  /// The order to request. This is by id if the client sorts the documents.
   func orderToAsk(limit: Int) -> RowOrder {
     let order = shownOrder
     if filter?.range != nil || order == RowOrder(.id, isDescending: true) { return order }
@@ -96,11 +97,11 @@ package struct CollectionWindow: Sendable {
     return isSmall && !isOutgrown ? .id : order
   }
 
-  /// Whether there are more documents than the client can sort.
+  /// Whether the collection has more documents than the client can sort.
   package var isOutgrown: Bool { isSortedHere && shownOrder.isField && (hasBefore || hasAfter) }
 
-  /// The document where a window starts or ends. A query that sorts by a field needs the document's value of that
-  /// field.
+  /// The document at which a window starts or ends. A query that sorts by a field needs the value of the field in this
+  /// document.
   func anchor(of place: Place) -> Document? {
     switch place {
     case .start, .end: nil
@@ -128,7 +129,7 @@ package struct CollectionWindow: Sendable {
     if let preview { documents = documents.filter { preview.matches($0.rowText, in: [$0]) } }
   }
 
-  /// The count of documents that pass the filter, among those searched.
+  /// The count of documents that match the filter, among the documents that were searched so far.
   package var found: (count: Int, isAll: Bool)? {
     if let search { return (search.found, search.isComplete) }
     guard filter != nil, shown != nil, !isOfAnotherFilter, let offset else { return nil }
@@ -159,7 +160,7 @@ package struct CollectionWindow: Sendable {
       && shown?.order.isField == false
   }
 
-  /// The query that reads exactly one window.
+  /// The query whose result is exactly one window.
   package static func query(
     _ path: ResourcePath, filter: BrowserFilter?, order: RowOrder = .id, at place: Place, anchor: Document? = nil,
     limit: Int, in database: DatabaseID
@@ -167,7 +168,8 @@ package struct CollectionWindow: Sendable {
     func bound(_ id: String) -> Bound {
       Bound(values: [.reference(database, DocumentKey(unchecked: path.appending(id)))], isInclusive: true)
     }
-    /// The bound at a document. In the order of a field, the bound is at the document's value of that field.
+    /// The query bound at a document. If the query sorts by a field, the bound contains the document's value of that
+    /// field.
     func bound(at key: DocumentKey) -> Bound? {
       guard case .field(let path) = order.key else { return bound(key.documentID) }
       guard let value = anchor?.data?[path] else { return nil }
@@ -193,8 +195,8 @@ package struct CollectionWindow: Sendable {
 }
 
 extension Browser {
-  /// The largest collection that is counted from the cache, because counting reads all documents. Larger collections
-  /// wait for the server.
+  /// The largest collection that is counted from the cache. Counting reads all documents, so larger collections are
+  /// counted only by the server.
   static let largestCountedOffline = 10_000
 
   /// Schedules a recount after documents were added or removed, at most once a second.
@@ -205,7 +207,7 @@ extension Browser {
 
   package var nextCount: Timestamp? { recounts.values.min() }
 
-  /// The collections to count now.
+  /// The requests for the collections that must be counted now.
   package mutating func takeDueCounts(at now: Timestamp, isOffline: Bool) -> [Effect] {
     let due = recounts.filter { $0.value <= now }.keys.sorted()
     for path in due { recounts[path] = nil }
@@ -217,12 +219,12 @@ extension Browser {
   }
 }
 
-/// The order of a collection's documents in the tree.
+/// The sort order of a collection's documents in the tree.
 package struct RowOrder: Hashable, Sendable {
   package enum Key: Hashable, Sendable {
     case id
     case field(FieldPath)
-    /// The times of the last change and of the creation. Queries cannot sort by them.
+    /// Sorted by the time of the last change or of the creation. Queries cannot sort by these times.
     case changed, created
   }
 
@@ -230,20 +232,20 @@ package struct RowOrder: Hashable, Sendable {
   package var isDescending: Bool
 
   package static let id = RowOrder(.id)
-  /// The newest changes first.
+  /// Sorted by the time of the last change, newest first.
   package static let newest = RowOrder(.changed, isDescending: true)
 
   package init(_ key: Key, isDescending: Bool = false) {
     (self.key, self.isDescending) = (key, isDescending)
   }
 
-  /// The largest collection that the client reads completely and sorts. The documents of a larger collection are sorted
-  /// by a query, or only this many of them are known.
+  /// The largest collection that the client reads completely and sorts. A larger collection is sorted by the query. If
+  /// a query cannot sort it, only this many documents are loaded.
   package static let mostSortedHere = 1000
 
-  /// Whether a query in this order omits the documents without the field.
+  /// Whether the order is by a field. A query in such an order omits documents that do not have the field.
   package var isField: Bool { if case .field = key { true } else { false } }
-  /// Whether queries cannot use this order.
+  /// Whether the order is by a time, which queries cannot sort by.
   package var isTime: Bool { key == .changed || key == .created }
   package var direction: OrderBy.Direction { isDescending ? .descending : .ascending }
   package var reversed: RowOrder { RowOrder(key, isDescending: !isDescending) }
@@ -257,7 +259,7 @@ package struct RowOrder: Hashable, Sendable {
     }
   }
 
-  /// The orderings of a query for this order. If queries cannot use the order, they are sorted by id.
+  /// The `orderBy` clauses of a query for this order. If queries cannot use the order, they sort by id.
   package var orderBy: [OrderBy] {
     switch key {
     case .id: [OrderBy(.documentID, direction)]
@@ -282,7 +284,7 @@ package struct RowOrder: Hashable, Sendable {
 }
 
 extension Document {
-  /// The time of the last change. A pending change is newer than everything the server knows.
+  /// The time of the last change. A pending change sorts as newer than all acknowledged changes.
   fileprivate var changeTime: Int64 { hasPendingWrites ? .max : version?.timestamp.microseconds ?? .min }
   fileprivate var creationTime: Int64 {
     createTime?.timestamp.microseconds ?? (hasPendingWrites ? .max : .min)
@@ -300,8 +302,8 @@ extension DocumentKey {
   }
 }
 
-/// A search for a row far from its collection's window. It first finds the document where a window around the row
-/// starts.
+/// A search for a row that is far from the loaded window of its collection. It first locates the document at which a
+/// window around the row starts.
 package struct RowSearch: Sendable {
   package var tag: WindowTag
   package var path: ResourcePath

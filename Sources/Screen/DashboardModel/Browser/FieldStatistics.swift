@@ -2,8 +2,8 @@
 package import FirestoreModel
 import FirestoreQuery
 
-/// The field statistics of one collection: counts of documents, values and changes. Bounded for collections of any
-/// size.
+/// The field statistics of one collection: counts of documents, values and changes. Their size is bounded even for
+/// large collections.
 package struct FieldStatistics: Sendable {
   package struct Field: Sendable {
     /// The count of sampled documents with the field.
@@ -19,10 +19,10 @@ package struct FieldStatistics: Sendable {
     fileprivate(set) var width = 0
   }
 
-  /// The display form of a field in a column, by its first non-null value.
+  /// The kind of values for which a column is formatted. The first non-null value of the field determines the kind.
   package enum Kind: Hashable, Sendable { case text, number, flag, time, container, other }
 
-  /// The count of sampled documents. Further ones would add little.
+  /// The maximum count of sampled documents. More would hardly change the statistics.
   private static let sample = 200
   private static let mostFields = 64
   private static let mostValues = 32
@@ -34,7 +34,7 @@ package struct FieldStatistics: Sendable {
 
   package var documentCount: Int { seen.count }
 
-  /// Samples a document, once.
+  /// Adds a document to the statistics, unless it was already added.
   package mutating func note(_ document: Document) {
     guard seen.count < Self.sample, let data = document.data, seen.insert(document.key).inserted else { return }
     for entry in data.fields.entries.prefix(Self.mostFields) {
@@ -44,7 +44,7 @@ package struct FieldStatistics: Sendable {
     }
   }
 
-  /// Samples the field that a change affected.
+  /// Adds a change of a field to the statistics.
   package mutating func note(_ change: FieldChange) {
     let name = change.path.first
     guard fields[name] != nil || fields.count < Self.mostFields else { return }
@@ -65,7 +65,7 @@ extension FieldStatistics.Field {
     }
   }
 
-  /// Whether the field is equal in all sampled documents.
+  /// Whether the field has the same value in all sampled documents.
   fileprivate func isConstant(among count: Int) -> Bool {
     count >= 5 && documents * 10 >= count * 8 && values.count == 1 && changes == 0
   }
@@ -76,7 +76,7 @@ extension FieldStatistics.Field {
       && values.count < documents && values.count <= max(3, documents / 2)
   }
 
-  /// Whether the field has long texts without blanks that all differ, like document keys.
+  /// Whether the field has long texts without blanks that all differ, like document ids.
   private var looksLikeID: Bool {
     kind == .text && width >= 16 && values.count == max(1, min(documents, FieldStatistics.mostValues))
       && values.allSatisfy { !$0.contains(" ") }
@@ -93,7 +93,8 @@ extension FieldStatistics.Field {
     }
   }
 
-  /// The score of the field as a column: how informative it is. A constant field scores almost zero.
+  /// The score of the field as a column. An informative field has a high score. A field with a constant value has a
+  /// score near zero.
   fileprivate func interest(among count: Int) -> Double {
     guard count > 0 || changes > 0 else { return 0 }
     let base = interestOfKind
@@ -105,7 +106,7 @@ extension FieldStatistics.Field {
 }
 
 extension FieldStatistics {
-  /// All fields, most informative first. Fields that differ between documents, and fields that change, are informative.
+  /// All fields, most informative first. A field is informative if it differs between documents or changes.
   package var byInterest: [String] {
     let scored = fields.map { (name: $0.key, score: $0.value.interest(among: documentCount)) }
     return scored.sorted { left, right in
@@ -114,8 +115,8 @@ extension FieldStatistics {
     }.map(\.name)
   }
 
-  /// The fields that were seen to change, most informative first, without times and containers, because a change of
-  /// these usually shows only that something changed.
+  /// The fields that have changed, most informative first. Times, arrays and maps are omitted, because they usually
+  /// change together with other fields.
   var changing: [String] {
     guard fields.values.contains(where: { $0.changes > 0 }) else { return [] }
     return byInterest.filter { name in
@@ -124,15 +125,15 @@ extension FieldStatistics {
     }
   }
 
-  /// The field that the user probably wants to edit: the field that changes most, except times. If none has changed,
-  /// the first field with a few recurring texts, such as a status.
+  /// The field that the user probably wants to edit. This is the field that changes most, except times. If no field has
+  /// changed, this is the first field with a few recurring texts, such as a status.
   package var likelyEdited: String? {
     changing.max { (fields[$0]?.changes ?? 0, $1) < (fields[$1]?.changes ?? 0, $0) }
       ?? byInterest.first { fields[$0]?.isEnumeration == true }
   }
 
-  /// The fields of `byInterest` that merit a column. Omits constant and rare fields, and containers unless only
-  /// containers exist.
+  /// The fields of `byInterest` that are useful as columns. Constant and rare fields are omitted. Arrays and maps are
+  /// omitted unless there are no other fields.
   var worthColumns: [String] {
     let all = byInterest
     let telling = all.filter { name in
@@ -170,7 +171,7 @@ package struct CollectionSummary: Sendable {
     case lengths(least: Int, most: Int)
     /// The field names of maps.
     case names([String])
-    /// The first of all-different values.
+    /// The first values, if all values differ.
     case examples([Value])
   }
 
@@ -181,21 +182,21 @@ package struct CollectionSummary: Sendable {
 
   package struct Field: Sendable {
     package var name: String
-    /// The most frequent type.
+    /// The most frequent type of the field.
     package var type: String
     /// The count of documents with the field.
     package var documents: Int
     package var values: Values
   }
 
-  /// The maximum count of documents to read. Reading this many takes little time compared with drawing a frame.
+  /// The maximum count of documents that are read. Reading them takes little time compared with drawing a frame.
   private static let most = 200
   private static let mostValues = 4
 
   package let documents: Int
   package let fields: [Field]
 
-  /// - Parameter interest: the order of the fields.
+  /// - Parameter interest: determines the order of the fields.
   package init(_ documents: [Document], _ interest: FieldInterest) {
     var values: [String: [Value]] = [:]
     let looked = documents.prefix(Self.most).compactMap(\.data?.fields)
@@ -235,7 +236,8 @@ package struct CollectionSummary: Sendable {
     return .examples(Array(all.prefix(mostValues)))
   }
 
-  /// The values with their document counts, most frequent first, then in order of arrival.
+  /// The values with their document counts, most frequent first. Equally frequent values are in order of their first
+  /// occurrence.
   private static func counts(of all: [Value]) -> [Count] {
     var places: [String: Int] = [:]
     var counts: [Count] = []

@@ -22,7 +22,7 @@ package struct RowFilter: Hashable, Sendable {
 
   package enum Condition: Hashable, Sendable {
     case contains(Word)
-    /// A row that starts with a text.
+    /// The row starts with a text.
     case begins(String)
     case matches(Pattern)
     case field(FieldFilter)
@@ -51,7 +51,7 @@ package struct RowFilter: Hashable, Sendable {
   package let text: String
   package let terms: [Term]
 
-  /// A filter that every row passes.
+  /// A filter that matches every row.
   package static let none = RowFilter(text: "", terms: [])
 
   package init(text: String, terms: [Term]) {
@@ -76,14 +76,14 @@ package struct RowFilter: Hashable, Sendable {
     return terms.allSatisfy { $0.condition.holds(of: text, documents) != $0.isExcluded }
   }
 
-  /// The matching parts of a row's text, as ranges of its scalars.
+  /// The parts of a row's text that match, as ranges of Unicode scalars.
   func hits(in text: [Unicode.Scalar]) -> [Range<Int>] {
     terms.filter { !$0.isExcluded }.compactMap(\.condition.shown).flatMap { $0.ranges(in: text) }
   }
 }
 
 extension String {
-  /// Whether the UTF-8 of a text is part of this one's.
+  /// Whether this text contains the UTF-8 bytes of another text.
   fileprivate func hasBytes(of text: String) -> Bool {
     var (text, whole) = (text, self)
     return text.withUTF8 { text in
@@ -120,7 +120,7 @@ extension RowFilter.Condition {
     }
   }
 
-  /// The pattern that the condition highlights in a row.
+  /// The pattern that is highlighted in a row.
   fileprivate var shown: Pattern? {
     switch self {
     case .contains(let word), .fieldContains(_, let word): Pattern(literal: word.text, isExact: word.isExact)
@@ -143,7 +143,7 @@ extension FieldFilter {
 }
 
 extension Document {
-  /// The field as text. An array gives the text of each element.
+  /// The texts of the field at a path. An array has one text for each element.
   fileprivate func texts(at path: FieldPath) -> [String] {
     switch data?[path] {
     case nil: []
@@ -160,7 +160,7 @@ extension Document {
 /// Parses the text typed after `/`.
 struct FilterParser {
   private var cursor: TextCursor
-  /// The database of references in values.
+  /// The database to which references in values belong.
   private let database: DatabaseID
 
   init(_ text: String, in database: DatabaseID) {
@@ -226,7 +226,7 @@ struct FilterParser {
     return String(word)
   }
 
-  /// The pattern of a word that contains these letters in this order, with any text between them.
+  /// A pattern for words that contain these letters in this order, with any text between them.
   private static func letters(_ text: String) throws(TextError) -> Pattern {
     let escaped = text.unicodeScalars.map { scalar in
       let isSign = scalar.isASCII && !scalar.properties.isAlphabetic && scalar.properties.numericType == nil
@@ -257,7 +257,7 @@ struct FilterParser {
 
   // MARK: Fields
 
-  /// Reads a field and its colon. Returns `nil`, and reads nothing, for other words.
+  /// Reads a field name and its colon. If the word is not a field name, returns `nil` and reads nothing.
   private mutating func field() throws(TextError) -> FieldPath? {
     let scalars = cursor.scalars
     let start = cursor.position

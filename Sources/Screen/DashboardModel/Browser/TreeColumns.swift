@@ -2,51 +2,51 @@
 package import FirestoreModel
 import TerminalCanvas
 
-/// The columns of a collection's documents, and their widths. Chosen columns keep their order for the session. New
-/// fields are appended in free room. Longer values widen a column only if no other column leaves the screen.
+/// The columns of a collection's documents, and their widths. Columns keep their order during the session. New fields
+/// are appended if there is space. Longer values widen a column only if all other columns remain on screen.
 package struct TreeColumns: Sendable {
   package struct Column: Hashable, Sendable {
     package var name: String
     package var width: Int
-    /// Whether the column takes the rest of the row if the rest is narrower than the column.
+    /// Whether the column may be narrower than its values. It then uses the rest of the row.
     var isText: Bool
     package var isNumber = false
-    /// The maximum width with spare room, reserved for longer future values.
+    /// The maximum width if the row has free space, which is reserved for longer values.
     package var reserve = 0
-    /// The width of the widest observed value, for spare room.
+    /// The width of the widest observed value. The column gets this width if the row has free space.
     package var natural = 0
-    /// Whether the column was added after others were on screen.
+    /// Whether the column was added when other columns were already on screen.
     var isLate = false
   }
 
   private static let mostColumns = 8
-  /// The count of columns that have room on most screens.
+  /// The count of columns that most screens have space for.
   private static let alwaysShown = 2
   private static let widest = 20
   private static let widestText = 40
-  /// Texts up to this width get columns like numbers.
+  /// Columns of texts up to this width are treated like columns of numbers.
   private static let shortText = 12
 
   /// The columns in display order.
   package private(set) var columns: [Column] = []
-  /// The less informative fields: constant and rare ones, arrays and maps. They use the room that `columns` leave on
-  /// wide screens.
+  /// The less informative fields: fields with constant or rare values, arrays and maps. On wide screens they use the
+  /// space that `columns` leave free.
   private var others: [Column] = []
-  /// The width of the widest id, up to a limit, and at least the width of the heading `id▲`.
+  /// The width of the widest id, limited to a maximum. It is at least the width of the heading `id▲`.
   package private(set) var idWidth = 3
-  /// The fields that you picked; `nil` while the documents choose the columns.
+  /// The fields that you selected as columns; `nil` if the columns are chosen automatically.
   package var picked: [String]?
-  /// The fields that were seen to change. They are among the first columns.
+  /// The fields that have changed. They are among the first columns.
   private var leading: [String] = []
 
   package init() {}
-  /// The document count at the last decision on columns.
+  /// The document count when the columns were last chosen.
   private var documentCount = 0
-  /// The hue of each value, for fields with few values.
+  /// The color number of each value, for fields with few values.
   private var hues: [String: [String: Int]] = [:]
 
-  /// Chooses the columns when the documents come from another part of the collection, or when their count has grown
-  /// considerably. Existing columns do not move.
+  /// Chooses the columns if the documents are from another part of the collection, or if there are many more documents
+  /// than before. Existing columns do not move.
   package mutating func decide(for documents: [Document], _ statistics: FieldStatistics) {
     guard !documents.isEmpty else { return }
     // The first documents with enough information fix the widths.
@@ -61,13 +61,13 @@ package struct TreeColumns: Sendable {
 
   private static let settled = 4
 
-  /// Whether the document count has doubled since the last decision on columns, or another field has begun to change.
+  /// Whether the document count has doubled since the columns were last chosen, or another field has begun to change.
   func isOutgrown(by count: Int, _ statistics: FieldStatistics) -> Bool {
     if documentCount == 0 ? count > 0 : count >= documentCount * 2 { return true }
     return picked == nil && statistics.changing.contains { !leading.contains($0) }
   }
 
-  /// Shows the fields that you picked. With `nil`, shows the most informative fields again.
+  /// Shows the fields that you selected as columns. With `nil`, the columns are chosen automatically again.
   package mutating func pick(_ names: [String]?, _ documents: [Document], _ statistics: FieldStatistics) {
     picked = names
     columns = []
@@ -110,7 +110,8 @@ package struct TreeColumns: Sendable {
     return Column(name: name, width: 0, isText: isText, isNumber: isNumber, reserve: reserve)
   }
 
-  /// Keeps the order of the other fields that are not columns now, and appends new fields.
+  /// Arranges the fields that are not columns. Those that were already arranged keep their order, and new fields are
+  /// appended.
   private mutating func arrangeOthers(_ statistics: FieldStatistics) {
     let shown = Set(columns.map(\.name))
     let known = picked == nil ? others.map(\.name) : []
@@ -146,7 +147,7 @@ package struct TreeColumns: Sendable {
 
   // MARK: Hues
 
-  /// Assigns a hue to a value of a field with few values.
+  /// Assigns a color number to a value, if its field has few values.
   private mutating func note(_ value: String, of name: String) {
     var known = hues[name] ?? [:]
     guard known[value] == nil else { return }
@@ -158,13 +159,13 @@ package struct TreeColumns: Sendable {
     hues[name] = known
   }
 
-  /// The hue of a value of a field with few values; `nil` for other fields.
+  /// The color number of a value; `nil` unless its field has few values.
   package func hue(of value: Value, in name: String) -> Int? {
     guard let known = hues[name], case .string(let text) = value else { return nil }
     return known[text]
   }
 
-  /// Assigns hues to new values.
+  /// Assigns color numbers to new values.
   package mutating func note(_ document: Document) {
     for name in hues.keys {
       if case .string(let text)? = document.data?[FieldPath(name)], text.utf8.count <= 32 { note(text, of: name) }
@@ -175,7 +176,7 @@ package struct TreeColumns: Sendable {
 extension TreeColumns {
   private static let leastText = 5
 
-  /// Moves the reserve of a column to another column whose values need it now.
+  /// Moves reserved space from other columns to the columns whose values need more space now.
   private static func share(_ shown: inout [Column]) {
     for index in shown.indices where !shown[index].isText {
       var lacking = shown[index].natural - shown[index].width
@@ -198,8 +199,8 @@ extension TreeColumns {
 
   private static let shortestText = 10
 
-  /// Gives spare room to the names above the columns and to the sign of the order. The room comes from the rest of the
-  /// row, or from texts that are wider than needed for reading.
+  /// Widens columns so that their names and the sign of the sort order fit. The space is taken from the rest of the
+  /// row, or from text columns that are wider than needed for reading.
   private static func uncover(_ shown: inout [Column], _ left: inout Int) {
     for index in shown.indices where !shown[index].isText {
       var lacking = min(widest, SafeText.columns(of: shown[index].name) + 1) - shown[index].width
@@ -216,7 +217,7 @@ extension TreeColumns {
     }
   }
 
-  /// The other fields that fit next to the columns.
+  /// The less informative fields that fit next to the columns.
   private func other(_ left: inout Int) -> [Column] {
     var more: [Column] = []
     for var column in others {
@@ -231,16 +232,16 @@ extension TreeColumns {
     return more
   }
 
-  /// The columns that fit into a row, and the remaining width for the id. Depends on the room only.
+  /// The columns that fit into a row, and the remaining width for the id. Depends only on the available width.
   package struct Fitting: Hashable, Sendable {
     package var idWidth: Int
     package var columns: [Column]
   }
 
   /// - Parameters:
-  ///   - room: the columns for the id and all values.
-  ///   - wanted: the count of values that justify truncated ids.
-  ///   - takesOthers: whether the less informative fields use the remaining room.
+  ///   - room: the width available for the id and all values, in columns of the screen.
+  ///   - wanted: the count of value columns that are shown even if the ids must be truncated.
+  ///   - takesOthers: whether the less informative fields use the remaining space.
   package func fitting(room: Int, wanted: Int, takesOthers: Bool = false) -> Fitting {
     let shortest = min(idWidth, 10)
     var left = room - shortest

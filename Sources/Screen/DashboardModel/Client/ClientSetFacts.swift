@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One client's view of all clients on the screen. Refreshed before the client handles a key.
+/// One client's information about all clients on the screen. Updated before the client handles a key.
 package struct ClientSetFacts: Hashable, Sendable {
   package struct Client: Hashable, Sendable {
     package var name: String
     package var user: String?
     /// The count of pending writes and stored rejected writes.
     package var unsent: Int
-    /// Whether the cache outlives the program.
+    /// Whether the cache remains when the program ends.
     package var isDurable: Bool
 
     package init(name: String, user: String? = nil, unsent: Int = 0, isDurable: Bool = false) {
@@ -18,9 +18,9 @@ package struct ClientSetFacts: Hashable, Sendable {
     }
   }
 
-  /// The name of the client with this view.
+  /// The name of the client that this information is for.
   package var own: String
-  /// All clients in screen order. The program started with the first one.
+  /// All clients in screen order. The first client is the one that the program started with.
   package var clients: [Client]
 
   package init(own: String, clients: [Client]) {
@@ -28,13 +28,13 @@ package struct ClientSetFacts: Hashable, Sendable {
     self.clients = clients
   }
 
-  /// The name of the first client while it is the only one.
+  /// The name of the first client until a second client is added.
   package static let firstName = "one"
-  /// The names of clients that are added by number.
+  /// The default names of clients that are added.
   package static let names = [firstName, "two", "three", "four"]
   /// The maximum count of clients on one screen.
   package static let mostClients = 4
 
-  /// The other clients whose writes would be lost with the program.
+  /// The other clients whose pending writes are lost when the program ends.
   package var endangered: [Client] { clients.filter { $0.name != own && !$0.isDurable && $0.unsent > 0 } }
 }

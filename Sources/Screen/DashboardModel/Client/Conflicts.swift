@@ -3,22 +3,23 @@ package import ClientPort
 import FirestoreClientState
 package import FirestoreModel
 
-/// An edit of fields that other clients changed while the editor was open, with the possible writes.
+/// A conflict in the user's text editor or the field editor: other clients changed fields while they were edited. It
+/// contains the writes that could resolve it.
 package struct EditConflict: Equatable, Sendable {
-  /// The form of the resumed edit.
+  /// The way to resume the edit.
   package enum Again: Equatable, Sendable {
     /// The edited text, merged with the other clients' changes.
     case text(EditRequest)
-    /// The field editor over the other clients' version of the document; `nil` if the document was deleted.
+    /// The field editor, starting from the other clients' version of the document; `nil` if the document was deleted.
     case fields(over: Fields?)
   }
 
   package var key: DocumentKey
-  /// Every field that either side changed.
+  /// The fields that the user or another client changed.
   package var fields: [WriteConflict.Field]
   /// Whether the document was deleted while it was edited.
   package var isDeleted: Bool
-  /// The mutations that write all edited fields over the other clients' values.
+  /// The mutations that write all edited fields. They overwrite the other clients' values.
   package var overwriting: [Mutation]
   /// The mutations that write the edited fields which no other client changed; empty if there are none.
   package var keepingTheirs: [Mutation]
@@ -44,7 +45,8 @@ package struct EditConflict: Equatable, Sendable {
 extension UndoConflict.Writing {
   /// - Parameters:
   ///   - mutation: the mutation to write.
-  ///   - left: the fields after the earlier write.
+  ///   - left: the document's fields after the earlier write.
+  ///   - now: the current fields of the document.
   package init(_ mutation: Mutation, left: Fields?, now: Fields?) {
     var document = FirestoreModel.Document(
       key: mutation.key, version: nil, state: now.map { .found(DocumentData($0)) } ?? .missing)
@@ -69,7 +71,7 @@ extension ClientConflict {
   /// The maximum count of fields in the text.
   private static let mostFields = 2
 
-  /// The conflict as text, names and values first: `conflict: bob replaced n 1 with 2, 12 s later, unseen by bob`.
+  /// The conflict as text. Names and values come first: `conflict: bob replaced n 1 with 2, 12 s later, unseen by bob`.
   package func text(bullet: String) -> String {
     let parts: [String]
     switch outcome {

@@ -4,30 +4,30 @@ package import FirestoreClientState
 package import FirestoreModel
 import FirestoreText
 
-/// An action that waits until the user has seen the changes that it would overwrite. It has a table of the fields and
-/// the possible answers.
+/// A question whether to overwrite other changes. The action waits until the user has answered. It has a table of the
+/// fields and the possible answers.
 package struct Decision: Sendable {
-  /// One line of the table. Disputed fields have a mark as prefix.
+  /// A row of the table. Fields that both sides changed have a mark as prefix.
   package struct Row: Sendable {
     package var isDisputed: Bool
     package var cells: [String]
   }
 
   package var title: String
-  /// The preceding events, in sentences.
+  /// Sentences about what happened before.
   package var lead: [String]
-  /// The headings of the cells.
+  /// The column headings of the table.
   package var heads: [String]
   package var rows: [Row]
   /// The possible answers. The first one overwrites nothing.
   package var items: [MenuItem]
-  /// The message if the user leaves the decision open.
+  /// The message that is shown if the user closes the dialog without an answer.
   package var leaving: String?
-  /// The write whose history is drawn, if known.
+  /// The write whose history is shown, if known.
   package var batch: BatchID?
-  /// Whether this shows the transfer and follows its events.
+  /// Whether the dialog shows a transfer and is updated by its events.
   package var isTransfer = false
-  /// The finished share of a running transfer, if known.
+  /// The completed fraction of a running transfer, if known.
   package var fraction: Double?
 
   package init(
@@ -103,8 +103,8 @@ extension Decision {
     leaving = dropped
   }
 
-  /// The question before undoing a write that replaced unseen values. Undo can restore those values, or the values that
-  /// the write's author saw.
+  /// The question before the user undoes a write that replaced values which its author had not seen. Undo can restore
+  /// those values, or the values that the author had seen.
   private init(restoring conflict: UndoConflict) {
     func put(_ restored: UndoConflict.Restored) -> MenuItem.Choice {
       var allowed = conflict
@@ -146,7 +146,7 @@ extension Decision {
     if conflict.conflicts.isEmpty { self.init(overwriting: conflict) } else { self.init(restoring: conflict) }
   }
 
-  /// The changes that undoing or redoing a write would lose.
+  /// The later changes that are lost if the write is undone or redone.
   private init(overwriting conflict: UndoConflict) {
     let (batch, verb) = (conflict.batch, conflict.isRedo ? "redo" : "undo")
     title = (conflict.isRedo ? "Redo " : "Undo ") + batch.description
@@ -170,7 +170,7 @@ extension Decision {
     ]
   }
 
-  /// The fields that a write replaces. Fields that changed since are marked.
+  /// The fields that a write replaces. Fields that have changed since then are marked.
   private static func rows(
     of writing: UndoConflict.Writing, to document: UndoConflict.Document, _ prefix: String
   ) -> [Row] {
@@ -196,7 +196,7 @@ extension Decision {
   private static func text(_ value: Value?) -> String { value.map(ValueText.short) ?? "nothing" }
 }
 
-/// Information that has the form of a decision but offers no choice: the effect of a write, or the outcome of an
+/// Information that is shown in the same dialog but asks no question: the effect of a write, or the result of an
 /// outage.
 extension Decision {
   /// The effect of a batch, field by field, and its progress.
@@ -280,7 +280,7 @@ extension FieldTransform.Operation {
   }
 }
 
-/// A transfer on the screen: its progress and its result.
+/// The progress and the result of a transfer.
 extension Decision {
   package init(_ progress: TransferState) {
     self.init(
@@ -323,7 +323,7 @@ extension TransferRequest {
     }
   }
 
-  /// The outcome for the documents, as text: `exported to`.
+  /// The verb in the sentence about the transferred documents: `exported to`.
   fileprivate var outcome: String {
     switch self {
     case .importing: "imported from"
@@ -356,7 +356,7 @@ extension TransferState {
     return parts.joined(separator: ", ")
   }
 
-  /// The badge of the transfer: `[IMPORT 45 %]`.
+  /// The badge of the transfer in the footer: `[IMPORT 45 %]`.
   package var badge: String {
     let figure = fraction.map { "\(Int($0 * 100)) %" } ?? grouped(documents)
     return "[\(request.noun.uppercased()) \(figure)]"
@@ -364,7 +364,7 @@ extension TransferState {
 }
 
 extension TransferSummary {
-  /// The result in one sentence, for a row and for a message.
+  /// The result in one sentence, for a feed row and for a message.
   package var text: String {
     let count = "\(grouped(documents)) document\(documents == 1 ? "" : "s")"
     let refused = refusedCount > 0 ? "; \(grouped(refusedCount)) rejected" : ""

@@ -4,33 +4,34 @@ import FirestoreClientState
 package import FirestoreModel
 import FirestoreQuery
 
-/// A side effect that the dashboard requests. `update` returns effects; the command performs each kind in one place.
+/// A side effect that the dashboard requests. `update` returns effects, and the program performs each kind of effect in
+/// one place.
 package enum Effect: Equatable, Sendable {
   case client(ClientRequest)
   case terminal(TerminalEffect)
-  /// A request to `DashboardSession`, which has the session's history.
+  /// A request to `DashboardSession`, which stores the session's history.
   case timeline(TimelineEffect)
   case recording(RecordingEffect)
-  /// A request to `ClientSet`, which has the clients of the screen and forwards to the host.
+  /// A request to `ClientSet`, which manages the clients of the screen and forwards requests to the host.
   case clientSet(ClientSetEffect)
 }
 
 /// A request to the terminal, or to the process that owns it.
 package enum TerminalEffect: Equatable, Sendable {
-  /// Suspend the screen, run the user's editor on the text and write the result, or reply with `editorFailed`.
+  /// Suspend the screen, and run the user's editor on the text. Then write the result, or reply with `editorFailed`.
   case edit(EditRequest)
   case copy(String)
   case setTheme(String)
-  /// Save the theme for the next start.
+  /// Save the theme as the theme of the next start.
   case rememberTheme(String)
-  /// Save these commands of the palette for the next start, newest last.
+  /// Save the palette's command history for the next start, newest last.
   case rememberCommands([String])
   case setMouse(Bool)
-  /// Draw with characters that the terminal's locale supports.
+  /// Draw only with characters that the terminal's locale supports.
   case adoptGlyphs
   /// Reload the user's files and report the changes.
   case readAgain
-  /// Write listeners to a file that `openListeners` reads. Replies with `question` if the file exists.
+  /// Write listeners to a file that `openListeners` reads. If the file exists, replies with `question`.
   case saveListeners([ListenerDefinition], file: String, replaces: Bool = false)
   /// Read listeners from a file. Replies with `listenersRead`, and with a notice for each that cannot be read.
   case openListeners(file: String)
@@ -43,7 +44,7 @@ package enum TerminalEffect: Equatable, Sendable {
   case playScenario(String)
 }
 
-/// A text for the user's editor, and the purpose of the result.
+/// A text for the user's editor, and what the edited text is used for.
 package struct EditRequest: Hashable, Sendable {
   package enum Subject: Hashable, Sendable {
     /// Replace the document.
@@ -52,17 +53,17 @@ package struct EditRequest: Hashable, Sendable {
     case newDocument(in: ResourcePath)
     /// Create the document, which must not exist yet.
     case documentToCreate(DocumentKey)
-    /// Send a rejected batch again in another form. The text has the format of `WriteJSON`.
+    /// Send an edited version of a rejected batch. The text has the format of `WriteJSON`.
     case rejectedWrite(BatchID)
   }
 
   package var subject: Subject
   /// The JSON that the editor starts with.
   package var text: String
-  /// The JSON that edits are compared with: the text at the first start of the editor.
+  /// The JSON that the edited text is compared with. This is the text when the editor was first started.
   package let original: String
 
-  /// - Parameter original: `nil` for the text itself.
+  /// - Parameter original: the text that edits are compared with; `nil` to use `text`.
   package init(_ subject: Subject, text: String, original: String? = nil) {
     self.subject = subject
     self.text = text
@@ -70,7 +71,7 @@ package struct EditRequest: Hashable, Sendable {
   }
 }
 
-/// A change of the clients on the screen. Performed by `ClientSet`.
+/// A change to the clients on the screen. Performed by `ClientSet`.
 package enum ClientSetEffect: Equatable, Sendable {
   /// Open a client with a separate cache, and focus it.
   case add(name: String, user: String?)
@@ -79,13 +80,13 @@ package enum ClientSetEffect: Equatable, Sendable {
   /// Focus a client, which then receives the keys.
   case focus(name: String)
   case focusNext
-  /// Fill the screen with the focused client, or show all clients again.
+  /// Show only the focused client, or show all clients again.
   case toggleZoom
-  /// Pause or continue the playing scenario, or change its pace.
+  /// Pause or continue the scenario, or change the delay between its steps.
   case scenario(ScenarioControl)
-  /// Open the client of the effect: a request to the host.
+  /// Ask the host to open the client to which the effect belongs.
   case open
-  /// End the client of the effect: a request to the host.
+  /// Ask the host to close the client to which the effect belongs.
   case close
 }
 

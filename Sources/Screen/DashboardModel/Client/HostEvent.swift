@@ -4,27 +4,27 @@ package import FirestoreClientState
 package import FirestoreModel
 import FirestoreQuery
 
-/// An event of the screen's host: the editor, files, questions and messages. It has no client state.
+/// An event of the screen's host, about the editor, files, questions or messages. It contains no state of a client.
 package enum HostEvent: Sendable {
   /// Another client changed the edited fields while the editor was open. Nothing is written yet.
   case editConflict(EditConflict)
   /// Undoing or redoing a write would overwrite later changes. Nothing is written yet.
   case undoConflict(UndoConflict)
-  /// The editor's text cannot be written. The text is kept, so that no typing is lost.
+  /// The editor's text cannot be written. The text is included, so that no input is lost.
   case editorFailed(EditRequest, line: Int, column: Int, reason: String)
-  /// The user's editor failed to start, or ended without a text to write.
+  /// The user's editor could not be started, or it ended without a text to write.
   case editorGaveUp(String)
   /// The user's new document was written locally.
   case created(DocumentKey)
   /// The reply to `TerminalEffect.openListeners`: the listeners that could be read, and the name of the file.
   case listenersRead([ListenerDefinition], from: String)
-  /// A question to the user before effects are performed; `action` describes them.
+  /// A question to the user before effects are performed. `action` is the name of the button that performs them.
   case question(title: String, body: [String], action: String, HeldEffects)
   /// A message that the user should read.
   case notice(Toast.Kind, String)
-  /// A row for the feed that marks the end of a playing scenario.
+  /// A feed row that marks the end of a scenario.
   case marked(String)
-  /// A step of a playing scenario starts; the line of its file.
+  /// A step of a scenario starts. `line` is its line in the scenario's file.
   case stepped(line: Int)
   case transferring(TransferState)
   /// The end of a transfer that `Effect.transfer` started.
@@ -37,14 +37,14 @@ package enum ScreenEvent: Sendable {
   case host(HostEvent)
 }
 
-/// Effects that wait for the user's answer. They belong to this program, not to a recording.
+/// Effects that wait for the user's answer. They belong to this program and are not recorded.
 package struct HeldEffects: Sendable {
   package var effects: [Effect]
 
   package init(_ effects: [Effect]) { self.effects = effects }
 }
 
-/// A line that appears for a while above the footer.
+/// A message that is shown above the footer for a few seconds.
 package struct Toast: Hashable, Sendable {
   package enum Kind: String, Hashable, Sendable { case info, warning, error }
 
@@ -58,14 +58,14 @@ package struct Toast: Hashable, Sendable {
     self.shownAt = shownAt
   }
 
-  /// The time when the toast disappears: after 2 s, or after 4 s for errors and warnings. That is long enough to read a
-  /// line, as lazygit's users agree.
+  /// The time when the message disappears: after 2 s, or after 4 s for errors and warnings. That is long enough to read
+  /// a line, according to users of lazygit.
   package var expiry: Timestamp { shownAt.advanced(seconds: kind == .info ? 2 : 4) }
 }
 
 /// The connection to another program whose client the dashboard shows. The configuration names the program.
 package struct AttachmentState: Sendable {
-  /// The reason why the program sends no more events; `nil` while the program still sends events.
+  /// The reason why the program sends no more events; `nil` while it still sends events.
   package private(set) var end: String?
   /// The count of snapshots that the program did not send.
   package private(set) var missedSnapshots = 0
@@ -74,7 +74,7 @@ package struct AttachmentState: Sendable {
 
   package var isOver: Bool { end != nil }
 
-  /// Ends the connection once. Only the first reason counts.
+  /// Ends the connection. Later calls have no effect.
   /// - Returns: whether this call ended the connection.
   package mutating func end(because reason: String) -> Bool {
     guard end == nil else { return false }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreText
 
-/// The progress of a scenario on the screen. Pure: its player reports the events.
+/// The progress of a scenario on the screen. Pure: the scenario's player reports the events.
 package struct ScenarioPlay: Hashable, Sendable {
   package struct Step: Hashable, Sendable {
-    /// The line of the file.
+    /// The line of the step in the scenario's file.
     package var line: Int
     package var text: String
 
@@ -15,7 +15,7 @@ package struct ScenarioPlay: Hashable, Sendable {
 
   package enum Ending: Hashable, Sendable {
     case passed
-    /// The reason, without the name, the line and the text of the step that failed.
+    /// The reason for the failure, without the name, the line and the text of the step that failed.
     case failed(String)
   }
 
@@ -23,9 +23,9 @@ package struct ScenarioPlay: Hashable, Sendable {
   /// A sentence about the scenario's purpose; empty if it has none.
   package let summary: String
   package let steps: [Step]
-  /// The world and its time, as text.
+  /// The text about where the scenario runs and about its time, simulated or real.
   package let place: String
-  /// Whether each step needs a key.
+  /// Whether each step waits for a key.
   package let isStepped: Bool
   /// Whether steps run automatically, each after a pause.
   package private(set) var isPlaying: Bool
@@ -49,14 +49,14 @@ package struct ScenarioPlay: Hashable, Sendable {
 
   // MARK: Events
 
-  /// Records that the next step is done.
+  /// Records that the current step is done.
   package mutating func finish(after elapsed: Duration, caption: String? = nil) {
     doneCount = min(doneCount + 1, steps.count)
     self.elapsed = elapsed
     if let caption { self.caption = caption }
   }
 
-  /// - Parameter elapsed: the simulated time at the end; `nil` for the time of the last step.
+  /// - Parameter elapsed: the simulated time at the end; `nil` if it is the time of the last step.
   package mutating func end(_ ending: Ending, after elapsed: Duration? = nil) {
     guard self.ending == nil else { return }
     self.ending = ending
@@ -78,8 +78,8 @@ package struct ScenarioPlay: Hashable, Sendable {
 
   private static let paces = [100, 250, 500, 1_000, 2_000, 5_000, 10_000].map { Duration.milliseconds($0) }
 
-  /// Carries out a user's request.
-  /// - Returns: whether to run the pending step now.
+  /// Carries out a request of the user.
+  /// - Returns: whether to run the next step now.
   package mutating func perform(_ control: ScenarioControl) -> Bool {
     guard ending == nil else { return false }
     switch control {
@@ -113,11 +113,11 @@ package struct ScenarioPlay: Hashable, Sendable {
   }
 }
 
-/// A request of the user about a playing scenario.
+/// A request of the user about the scenario on the screen.
 package enum ScenarioControl: Hashable, Sendable {
   /// Run the next step.
   case next
-  /// Pause before the next step, or continue. If each step needs a key, run one step.
+  /// Pause before the next step, or continue. If each step waits for a key, run one step.
   case toggle
   case faster, slower
   case pace(Duration)

@@ -3,7 +3,8 @@ package import FirestoreClientState
 package import FirestoreModel
 package import FirestoreQuery
 
-/// The state of data and cache on disk: other processes that have them open, pins, indexes, imports and exports.
+/// The state of data and cache on disk: pins, indexes, imports, exports, and the other processes that have the files
+/// open.
 package struct StorageState: Sendable {
   package private(set) var notice: StorageNotice?
   package var indexes = CacheIndexes()
@@ -12,15 +13,15 @@ package struct StorageState: Sendable {
   package private(set) var peers: DataPeers?
   /// The cache's pins and lifetimes, as the client last reported them.
   package private(set) var retentions: [Retention] = []
-  /// The time of the next check of lifetimes, or `nil`.
+  /// The time of the next check for expired lifetimes; `nil` if none is scheduled.
   package private(set) var expiresAt: Timestamp?
 
   package init() {}
 
-  /// The interval between two checks in seconds.
+  /// The interval between two checks of lifetimes in seconds.
   private static let pause: Int64 = 60
 
-  /// Stores reported pins and lifetimes. Checks a new lifetime immediately.
+  /// Stores the pins and lifetimes that the client reports. A new lifetime is checked immediately.
   package mutating func note(_ retentions: [Retention], at now: Timestamp) {
     let known = Set(self.retentions)
     self.retentions = retentions
@@ -44,7 +45,7 @@ package struct StorageState: Sendable {
     retentions.first { $0.target == target && $0.kind.isPin == isPin }
   }
 
-  /// The process that last had the data open, if known.
+  /// The last known role of this process among the processes that use the data.
   private var lastRole: DataPeers.Role?
 
   package mutating func note(_ notice: StorageNotice) { self.notice = notice }
@@ -67,7 +68,7 @@ package struct StorageState: Sendable {
   }
 }
 
-/// The indexes of the cache, and whether it creates new ones for queries that would benefit.
+/// The indexes of the cache, and whether the cache creates indexes automatically for queries that would benefit.
 package struct CacheIndexes: Sendable {
   package private(set) var states: [IndexState] = []
   package private(set) var areMadeWhenNeeded = false
@@ -84,7 +85,7 @@ package struct CacheIndexes: Sendable {
   package mutating func toggleCreation() { areMadeWhenNeeded.toggle() }
 }
 
-/// The running import or export, or the result of the last one. There is one at a time.
+/// The running import or export, or the result of the last one. Only one runs at a time.
 package enum Transfers: Sendable {
   case none
   case running(TransferState)

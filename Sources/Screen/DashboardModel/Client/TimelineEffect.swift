@@ -2,7 +2,7 @@
 package import ClientPort
 package import FirestoreModel
 
-/// A move of the screen through the session's history. Performed by `DashboardSession`.
+/// A request to show another time of the session. Performed by `DashboardSession`.
 package enum TimelineEffect: Equatable, Sendable {
   case earlier, later
   /// Show the state after the previous snapshot of the listener, or after its next snapshot.
@@ -14,7 +14,7 @@ package enum TimelineEffect: Equatable, Sendable {
   case togglePlaying, faster, slower
 }
 
-/// Starts or ends a recording of the session. The command performs this effect, because the command has the files.
+/// Starts or ends a recording of the session. The program performs this effect, because it has access to files.
 package enum RecordingEffect: Equatable, Sendable {
   case start(String)
   case stop
@@ -22,17 +22,17 @@ package enum RecordingEffect: Equatable, Sendable {
   case stopCast
   /// Add a named mark to the recording of the screen.
   case mark(String)
-  /// Write the screen, or its last seconds, to a file; `without` names fields whose values are omitted.
+  /// Write the screen, or its last seconds, to a file. The values of the fields in `without` are omitted.
   case shot(String, without: String?)
 }
 
-/// A position in the session, in the notation of commands.
+/// A position in the session, as typed in commands.
 package enum TimelinePlace: Equatable, Sendable {
   case start, end
-  /// A time of day since midnight, in the session's zone. `milliseconds` is the last millisecond that the typed time
-  /// includes.
+  /// A time of day in milliseconds since midnight in the session's time zone. This is the last millisecond that the
+  /// typed time includes.
   case timeOfDay(milliseconds: Int)
-  /// A time before the shown moment.
+  /// A count of seconds before the time that is shown.
   case ago(seconds: Int)
   /// An event, counted from 1.
   case event(Int)
@@ -98,7 +98,7 @@ package struct Playback: Sendable {
   package enum Speed: Hashable, Sendable {
     /// A multiple of the recorded speed.
     case times(Double)
-    /// The maximum speed of the screen.
+    /// The highest speed at which the screen can draw.
     case max
 
     static let ladder: [Speed] = [.times(0.25), .times(0.5)] + [1, 2, 5, 10, 50, 200].map { .times($0) } + [.max]
@@ -111,12 +111,12 @@ package struct Playback: Sendable {
     }
   }
 
-  /// The count of actions that are played together at the highest speed.
+  /// The count of actions that are replayed together at the maximum speed.
   package static let batch = 200
 
   package var speed: Speed
   package private(set) var isPlaying: Bool
-  /// A time on the viewer's clock, and the recorded time that the screen showed then.
+  /// A time on the viewer's clock, and the recorded time that was shown then.
   private var anchor: (now: Timestamp, shown: Timestamp)?
 
   package init(speed: Speed, isPlaying: Bool) {
@@ -138,14 +138,14 @@ package struct Playback: Sendable {
     if isPlaying { anchor = (now, shown) }
   }
 
-  /// The recorded time that is due now; `nil` at the highest speed.
+  /// The recorded time that must be shown now; `nil` at the maximum speed.
   package func target(at now: Timestamp) -> Timestamp? {
     guard case .times(let factor) = speed, let anchor else { return nil }
     let passed = Double(Swift.max(0, now.microseconds &- anchor.now.microseconds)) * factor
     return Timestamp(microseconds: anchor.shown.microseconds &+ Int64(Swift.min(passed, 1e15)))
   }
 
-  /// The time when a recorded moment is due.
+  /// The time on the viewer's clock at which a recorded time must be shown.
   package func due(of moment: Timestamp, after now: Timestamp) -> Timestamp {
     guard case .times(let factor) = speed, let anchor else { return now.nextMillisecond }
     let left = Double(Swift.max(0, moment.microseconds &- anchor.shown.microseconds)) / factor

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// The fields of a document as foldable lines, with the backend's value next to the local one.
+/// The fields of a document as lines that can be folded. Each line has the backend's value next to the local value.
 package struct FieldTree {
   package struct Line: Hashable {
     package var path: [String]
@@ -9,7 +9,7 @@ package struct FieldTree {
     package var name: String
     package var server: Value?
     package var local: Value?
-    /// Whether the field is unfolded; `nil` for a leaf.
+    /// Whether the field is unfolded; `nil` for a field without subfields.
     package var isOpen: Bool?
 
     package enum Change: Hashable { case none, added, modified, removed }
@@ -105,7 +105,7 @@ package struct FieldTree {
     if case .array(let values)? = value { values } else { [] }
   }
 
-  /// Whether both sides are maps, both are arrays, or one is absent.
+  /// Whether both values are maps or both are arrays. A missing value matches either.
   private static func sameShape(_ left: Value?, _ right: Value?) -> Bool {
     switch (left, right) {
     case (.map?, .map?), (.array?, .array?), (.map?, nil), (nil, .map?), (.array?, nil), (nil, .array?): true
@@ -122,7 +122,7 @@ package struct FieldChange {
   /// The new value; `nil` for a removed field.
   package var new: Value?
 
-  /// The changed leaves in field order. Maps are compared field by field, arrays as a whole.
+  /// The fields that changed, in field order. Maps are compared field by field. Arrays are compared as a whole.
   package static func between(_ old: Fields, _ new: Fields) -> [FieldChange] {
     var changes: [FieldChange] = []
     collect(old, new, below: nil, into: &changes)
@@ -141,7 +141,7 @@ package struct FieldChange {
     }
   }
 
-  /// The names of the fields that either side has, in field order.
+  /// The names of all fields that either document has, in field order.
   package static func mergedNames(_ old: Fields, _ new: Fields) -> [String] {
     var names: [String] = []
     var left = old.entries[...]
@@ -155,7 +155,7 @@ package struct FieldChange {
     return names + left.map(\.name) + right.map(\.name)
   }
 
-  /// `status "paid"→"packed"`, `+ note "x"`, `- couponId`.
+  /// The change as text: `status "paid"→"packed"`, `+ note "x"`, `- couponId`.
   package func text(arrow: String) -> String {
     let name = path.segments.joined(separator: ".")
     switch (old, new) {

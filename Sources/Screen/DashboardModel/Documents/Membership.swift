@@ -2,11 +2,11 @@
 package import FirestoreModel
 import FirestoreQuery
 
-/// The reasons why a document is or is not in a listener's result: each condition with the document's value. Uses only
-/// the document and the listener's snapshots.
+/// The reasons why a document is or is not in a listener's result: each condition with the document's value. They are
+/// derived only from the document and from the listener's snapshots.
 package struct Membership {
   package struct Reason: Hashable {
-    /// Whether the condition holds; `nil` if unknown.
+    /// Whether the document satisfies the condition; `nil` if unknown.
     package var holds: Bool?
     package var text: String
   }
@@ -14,7 +14,7 @@ package struct Membership {
   package var verdict: String
   package var reasons: [Reason] = []
 
-  /// - Parameter results: the documents from the listener's snapshots, if it has a limit.
+  /// - Parameter results: the documents in the listener's snapshots, if its query has a limit.
   package init(
     _ listener: ListenerRecord, _ key: DocumentKey, _ document: Document?, results: [DocumentKey: Document]?
   ) {

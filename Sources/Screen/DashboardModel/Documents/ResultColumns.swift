@@ -3,27 +3,28 @@ package import FirestoreModel
 package import FirestoreQuery
 import TerminalCanvas
 
-/// The columns of a result: first the fields of its orders and conditions, then fields that change, then the most
-/// informative fields. They are chosen again only when another field begins to change. Longer values are truncated.
+/// The columns of a result: the fields in its `orderBy` clauses and conditions, then fields that change, then the most
+/// informative fields. The columns are chosen again only if another field begins to change. Longer values are
+/// truncated.
 package struct ResultColumns: Sendable {
   package struct Column: Hashable, Sendable {
     package var path: FieldPath
     package var width: Int
     package var isNumber: Bool
-    /// The maximum width with spare room, reserved for longer future values.
+    /// The maximum width if the row has free space, which is reserved for longer values.
     var reserve = 0
-    /// The direction, if the result is ordered by the field.
+    /// The sort direction, if the result is sorted by the field.
     package var direction: OrderBy.Direction?
 
     package var name: String { path.segments.joined(separator: ".") }
-    /// The width of the name with the sign of the order.
+    /// The width of the name, including the sign of the sort order.
     package var nameWidth: Int { SafeText.columns(of: name) + (direction == nil ? 0 : 1) }
   }
 
   private static let most = 8
   private static let widest = 24
   private static let usualText = 9
-  /// The count of documents that determine the widths.
+  /// The count of documents that determine the column widths.
   private static let sample = 200
   /// The columns are chosen again if they were chosen from fewer documents than this and more documents have arrived.
   private static let settled = 4
@@ -31,11 +32,11 @@ package struct ResultColumns: Sendable {
   package private(set) var columns: [Column] = []
   package private(set) var idWidth = 2
   private let asked: [FieldPath]
-  /// The fields that have one value in all documents of the result.
+  /// The fields that have the same value in all documents of the result.
   private let constant: [FieldPath]
   private let directions: [FieldPath: OrderBy.Direction]
   private var decidedFor = 0
-  /// The fields that were seen to change, in the order of their first change.
+  /// The fields that have changed, in the order of their first change.
   private var changing: [String] = []
 
   init(_ query: Query) {

@@ -4,15 +4,15 @@ package import FirestoreModel
 package import FirestoreQuery
 package import TerminalCanvas
 
-/// The result of a listener or of a one-time query in place of the tree: its cursor and its recent additions, changes
-/// and removals. The documents come from the listener (`CachedResult`) or from the answer to the query.
+/// The result of a listener or of a one-time query, shown instead of the tree. Contains its cursor and its recent
+/// additions, changes and removals. The documents are in the listener's `CachedResult` or in the response to the query.
 package struct ResultView: Sendable {
   package enum Source: Hashable, Sendable {
     case listener(ListenerTag)
     case question(WindowTag)
   }
 
-  /// The answer to a one-time query.
+  /// The response to a one-time query.
   package enum Answer: Sendable {
     case waiting
     case documents(DocumentSet, isFromCache: Bool, at: Timestamp)
@@ -30,10 +30,10 @@ package struct ResultView: Sendable {
     package var until: Timestamp
   }
 
-  /// The document that left the result last.
+  /// The document that most recently left the result.
   package struct Departure: Hashable, Sendable {
     package var key: DocumentKey
-    /// The former place of the document in the result, counted from 1.
+    /// The document's previous position in the result, counted from 1.
     package var place: Int?
     /// The reason why the document left: `deleted`, `beyond the limit`, `status "new"→"paid"`.
     package var reason: String
@@ -60,7 +60,7 @@ package struct ResultView: Sendable {
 
   // MARK: Events
 
-  /// Stores the answer of a one-time query. Ignores answers to other queries.
+  /// Stores the response to a one-time query. Ignores responses to other queries.
   package mutating func receive(
     _ tag: WindowTag, _ documents: [Document], isFromCache: Bool, at now: Timestamp
   ) -> Bool {
@@ -75,17 +75,18 @@ package struct ResultView: Sendable {
     return true
   }
 
-  /// Follows a listener that continues with another tag.
+  /// Switches from a listener's tag to the tag of the listener that replaces it.
   package mutating func follow(_ tag: ListenerTag, as new: ListenerTag) {
     if source == .listener(tag) { source = .listener(new) }
   }
 
-  /// Chooses columns once there are documents.
+  /// Chooses the columns when the first documents have arrived.
   package mutating func settleColumns(_ documents: DocumentSet, _ statistics: FieldStatistics) {
     columns.decide(for: documents, statistics)
   }
 
-  /// The maximum count of marked changes in a snapshot. More changes are a catch-up.
+  /// The maximum count of changes per snapshot that are marked. A snapshot with more changes is not marked, because the
+  /// listener is catching up.
   private static let mostMarked = 200
 
   /// Marks the changes of a snapshot.
@@ -139,7 +140,7 @@ package struct ResultView: Sendable {
     }
   }
 
-  /// The view without recent changes, for another time of the session.
+  /// A copy without marks of recent changes, for showing another time of the session.
   package var withoutNews: ResultView {
     var view = self
     (view.marks, view.departure, view.otherDepartures) = ([:], nil, 0)
@@ -148,7 +149,7 @@ package struct ResultView: Sendable {
 }
 
 extension ResultView {
-  /// Moves the cursor into the result, and the result onto the screen.
+  /// Moves the cursor to an existing row of the result, and scrolls the row onto the screen.
   package mutating func settle(in documents: DocumentSet, height: Int) {
     let keys = ResultKeys(documents)
     if let id = cursor.id {
@@ -159,7 +160,7 @@ extension ResultView {
   }
 }
 
-/// The keys of a result by their place, without a copy.
+/// The document keys of a result by position. This collection avoids a copy.
 package struct ResultKeys: RandomAccessCollection {
   private let documents: DocumentSet
   package init(_ documents: DocumentSet) { self.documents = documents }
@@ -168,9 +169,10 @@ package struct ResultKeys: RandomAccessCollection {
   package subscript(index: Int) -> DocumentKey { documents[index].key }
 }
 
-/// The documents of a listener's result in the order of its query, built from its snapshots.
+/// The documents of a listener's result in the order of its query, as built from the listener's snapshots.
 package struct CachedResult: Sendable {
-  /// The maximum count of stored documents. The client caches a larger result too, but its order is not stored here.
+  /// The maximum count of documents that are stored here. The client caches larger results too, but without their
+  /// order.
   package static let most = 100_000
 
   package private(set) var documents: DocumentSet
@@ -181,7 +183,7 @@ package struct CachedResult: Sendable {
   package private(set) var isTold = true
 
   private let query: Query
-  /// The value mix; `nil` for a result that is too large to count.
+  /// The document counts by field value; `nil` if the result has too many documents to count.
   private var counted: ValueMix? = ValueMix()
 
   package init(_ query: Query) {
@@ -189,13 +191,14 @@ package struct CachedResult: Sendable {
     documents = DocumentSet(comparing: query)
   }
 
-  /// Whether the documents are the whole result.
+  /// Whether the stored documents are the complete result.
   package var isWhole: Bool { isTold && !isTooLarge && count == documents.count }
 
-  /// The document counts by value of the most informative field; `nil` unless the whole result is known.
+  /// The document counts by value of the most informative field; `nil` unless the complete result is stored.
   package var mix: ValueMix.Shown? { isWhole ? counted?.shown : nil }
 
-  /// - Parameter isTold: whether the snapshot follows the previous one, and the first had the whole result.
+  /// - Parameter isTold: whether the snapshot directly follows the previous one, and the first snapshot contained the
+  ///   whole result.
   package mutating func apply(_ snapshot: ListenerSnapshot, isTold: Bool) {
     count = snapshot.count
     if !isTold || snapshot.omitted != nil { self.isTold = false }
@@ -219,14 +222,14 @@ package struct CachedResult: Sendable {
     }
   }
 
-  /// Records that some changes were not reported. Only the document count is known.
+  /// Records that some changes were not reported, so that only the document count is known.
   package mutating func miss(count: Int?) {
     self.count = count
     isTold = false
   }
 }
 
-/// Texts for changes of a result.
+/// Texts about changes of a result.
 package struct ResultWords {
   private static let mostFields = 2
 
@@ -237,7 +240,7 @@ package struct ResultWords {
     (self.interest, self.glyphs) = (interest, glyphs)
   }
 
-  /// The fields that changed since the previous snapshot.
+  /// The fields that changed since the previous snapshot, for one document.
   package func changes(_ change: ListenerSnapshot.Change) -> [FieldChange] {
     guard let old = change.previous?.data, let new = change.document.data, old != new else { return [] }
     return FieldChange.between(old.fields, new.fields)

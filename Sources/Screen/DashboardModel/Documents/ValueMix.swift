@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// Document counts of a result by the value of a field with few values, such as a state.
+/// The document counts of a result for each value of a field. The field has few values, such as a status.
 ///
-/// The counts are exact, because each change is counted. A partially known result has no mix.
+/// The counts are exact, because each change is counted. If a part of the result is unknown, there are no counts.
 package struct ValueMix: Sendable {
-  /// The shown field, and the document count of each value in value order.
+  /// The chosen field and the document count of each of its values. The values are in Firestore's value order.
   package struct Shown: Hashable, Sendable {
     package var field: String
     package var values: [Count]
@@ -18,12 +18,12 @@ package struct ValueMix: Sendable {
 
   private struct Field: Sendable {
     var counts: [String: Int] = [:]
-    /// The count of observed changes of the value.
+    /// The count of observed changes of the field's value.
     var changes = 0
     var documents: Int { counts.values.reduce(0, +) }
   }
 
-  /// The maximum document count of a result that is counted.
+  /// The maximum document count of a result whose values are counted.
   package static let most = 10_000
   private static let mostFields = 32
   private static let mostValues = 6
@@ -31,7 +31,7 @@ package struct ValueMix: Sendable {
 
   private var documents = 0
   private var fields: [String: Field] = [:]
-  /// Fields with too many values or with long ones.
+  /// Fields that are not counted, because they have too many values or long values.
   private var excluded: Set<String> = []
   private var chosen: String?
 
@@ -79,7 +79,8 @@ package struct ValueMix: Sendable {
     if chosen == name { chosen = nil }
   }
 
-  /// Chooses the shown field. It remains while it has few values and no other field changes much more often.
+  /// Chooses the field to show. The field remains chosen while it has few values and no other field changes much more
+  /// often.
   package mutating func choose() {
     let able = fields.filter { isAble($0.value) }
     if let chosen, let present = able[chosen], !able.contains(where: { $0.value.changes > 2 * present.changes + 2 }) {
@@ -95,7 +96,7 @@ package struct ValueMix: Sendable {
       }.first?.key
   }
 
-  /// Whether a field has recurring values in most of the documents.
+  /// Whether most documents have the field, and its values recur.
   private func isAble(_ field: Field) -> Bool {
     let values = field.counts.count
     let comesAgain = field.counts.values.contains { $0 > 1 }

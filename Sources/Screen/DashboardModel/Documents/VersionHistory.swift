@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// The document versions of this session, from a listener, the browser or the open document. Bounded in count and
-/// bytes; the oldest are dropped first.
+/// The versions of documents in this session, as reported by a listener, the browser or the open document. Count and
+/// bytes are bounded. The oldest versions are dropped first.
 package struct VersionHistory: Sendable {
-  /// One version, and its origin.
+  /// A version of a document, and what caused it.
   package struct Version: Sendable {
-    /// The version number, consecutive over all documents.
+    /// The version number. Numbers are consecutive over all documents.
     package fileprivate(set) var id = 0
-    /// The time when the version was seen.
+    /// The time when the dashboard received the version.
     package let time: Timestamp
     package let document: Document
     package var kind: FeedRow.Kind
     package var isLocal: Bool
     /// The unacknowledged batch whose write the version shows.
     package var batch: BatchID?
-    /// The batch whose acknowledgement brought the version.
+    /// The batch whose acknowledgement caused the version.
     package var acknowledges: BatchID?
     package var summary: String
-    /// The reason for the version, unless the other properties show it.
+    /// The reason for the version, unless other properties contain it.
     package var why: String?
     fileprivate(set) var byteCount = 0
 
@@ -42,7 +42,7 @@ package struct VersionHistory: Sendable {
 
   static let capacity = 4096
   static let byteLimit = 8 << 20
-  /// Versions are dropped in blocks to avoid shifting the whole history for each new one.
+  /// Versions are dropped in blocks of this size, so that a new version does not move the whole array.
   private static let slack = 256
 
   private var versions = BlockList<Version>()
@@ -68,7 +68,7 @@ package struct VersionHistory: Sendable {
     return versions[id - first]
   }
 
-  /// Stores a version, unless it equals the newest one of its document or is older than the server's last one.
+  /// Stores a version. Ignored if it equals the document's newest version or is older than the server's last version.
   /// - Returns: the number of the stored version; `nil` if the given version was out of date.
   @discardableResult
   package mutating func note(_ version: Version) -> Int? {
@@ -94,7 +94,7 @@ package struct VersionHistory: Sendable {
     return version.id
   }
 
-  /// Adds a listener's information to a version that a window has already reported.
+  /// Adds what a listener reports to a version that a window has already reported.
   private mutating func tell(_ id: Int, as version: Version) {
     guard let first = versions.first?.id else { return }
     let index = id - first
@@ -104,7 +104,7 @@ package struct VersionHistory: Sendable {
     if versions[index].kind != .synced { versions[index].why = versions[index].why ?? version.why }
   }
 
-  /// Adds an acknowledgement's latency to versions that arrived before it was known.
+  /// Adds the latency of an acknowledgement to the versions that were stored before the latency was known.
   package mutating func note(_ answer: WriteAnswer) {
     for index in versions.indices.suffix(Self.slack) where versions[index].acknowledges == answer.batch {
       versions[index].summary = answer.completing(versions[index].summary)

@@ -2,14 +2,14 @@
 package import FirestoreModel
 package import TerminalCanvas
 
-/// The box of an overlay. On screens without borders it fills the whole body.
+/// The box of an overlay. On screens without borders, the box fills the area between header and footer.
 package struct Dialog {
   /// The area of the contents, without the border and a one-column margin.
   package let content: Rect
   private let rect: Rect
   private let hasBorder: Bool
 
-  /// - Parameter rows: the preferred count of content rows; fewer if the screen is small.
+  /// - Parameter rows: the preferred count of content rows. Small screens have fewer.
   package init(_ layout: Layout, width: Int, rows: Int) {
     // The tab line stays visible if there is room for it.
     let top = layout.layoutClass == .small ? 2 : 1
@@ -47,7 +47,7 @@ package struct Dialog {
     canvas.put(" \(note) ", at: Point(x: rect.maxX - columns - 4, y: rect.y), role: noteRole)
   }
 
-  /// Draws a line between two parts of the contents, joined to the border.
+  /// Draws a horizontal line between two parts of the contents. The line is connected to the border.
   package func rule(at y: Int, on canvas: inout Canvas, _ glyphs: Glyphs) {
     canvas.horizontalLine(at: Point(x: rect.x, y: y), width: rect.width, glyphs: glyphs)
     guard hasBorder else { return }
@@ -63,18 +63,18 @@ package struct MenuItem: Sendable {
     case newDocument(in: ResourcePath)
     case newDocumentAtPath
     case newListener
-    /// Resume the last edit over the other clients' version of the document.
+    /// Resume the last edit, starting from the other clients' version of the document.
     case editFields(over: Fields?)
     case open(DocumentKey)
     /// Show the rules' decision on a rejected write.
     case openRequest(of: BatchID)
-    /// Perform effects, and show a message if they show none.
+    /// Perform effects. Show a message if the effects themselves show nothing.
     case perform([Effect], saying: String? = nil)
   }
 
   package var letter: Character
   package var title: String
-  /// The effect or the result of the choice; shown muted.
+  /// The effect or the result of the choice, drawn in muted text.
   package var detail: String
   package var choice: Choice
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package import TerminalCanvas
 
-/// Text in several roles, built from left to right. A line that is too long ends with an ellipsis.
+/// A line of text in several colors, built from left to right. A line that is too long ends with an ellipsis.
 package struct Line {
   private struct Span {
-    /// The text; `nil` leaves the canvas unchanged.
+    /// The text. `nil` skips columns and leaves the canvas unchanged there.
     var text: String?
     var role: Role
     var attributes: Attributes
@@ -80,10 +80,12 @@ extension Canvas {
   }
 }
 
-/// Paths in narrow columns. The end identifies a document, so the middle is removed first, then the beginning. A single
-/// long id keeps its beginning, the sort key of lists, and more of its end.
+/// Shortens paths for narrow columns. The end of a path identifies a document, so the middle is removed first, then the
+/// beginning. A single long id is shortened in the middle: its beginning determines the sort position, so some of it
+/// remains.
 package enum PathText {
-  /// `chat/lobby/messages/m0912` → `chat/lobby/…/m0912` → `chat/…/m0912` → `…/m0912` → `m0912` → `…912`; `1nb…uilkBJ`.
+  /// A path that fits a width: `chat/lobby/messages/m0912` → `chat/lobby/…/m0912` → `chat/…/m0912` → `…/m0912` →
+  /// `m0912` → `…912`; `1nb…uilkBJ`.
   package static func fitted(_ path: String, to width: Int, _ ellipsis: String) -> String {
     if SafeText.columns(of: path) <= width { return path }
     let segments = path.split(separator: "/", omittingEmptySubsequences: false)
@@ -96,7 +98,7 @@ package enum PathText {
     return end(of: String(last), to: width, ellipsis)
   }
 
-  /// The last segment, or its end.
+  /// The last segment of a path, or only its end.
   package static func last(_ path: String, to width: Int, _ ellipsis: String) -> String {
     end(of: path.split(separator: "/").last.map(String.init) ?? path, to: width, ellipsis)
   }
@@ -125,7 +127,7 @@ package enum PathText {
   }
 }
 
-/// Text broken between words.
+/// Text that is broken into lines between words.
 package enum WrappedText {
   /// Lines of at most `width` columns. A longer word is cut.
   package static func lines(_ text: String, width: Int, _ ellipsis: String) -> [String] {
@@ -145,7 +147,7 @@ package enum WrappedText {
 }
 
 extension Canvas {
-  /// Marks the matches of a filter in the drawn rows.
+  /// Highlights the matches of a filter in the drawn rows.
   package mutating func mark(hitsOf filter: RowFilter?, in area: Rect) {
     guard let filter, !filter.isEmpty else { return }
     let area = bounds.intersection(area)

@@ -24,7 +24,7 @@ package enum QueryText {
     }
   }
 
-  /// The width up to which a list's values are shown instead of their count.
+  /// The maximum width of a list whose values are shown. Of longer lists, only the count is shown.
   private static let longestList = 40
 
   private static func operand(_ value: Value) -> String {

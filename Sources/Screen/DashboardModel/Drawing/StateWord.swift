@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// The words for the state of the connection and of the shown data, each with its definition. Each states a verifiable
-/// fact, with its time if it has one.
+/// The words for the state of the connection and of the shown data, each with its definition. Each word states a fact
+/// that can be checked. The time of the fact follows if it is known.
 package enum StateWord: CaseIterable, Sendable {
   case online, connecting, offline, notConnected, refused, ended
   case server, cache, asking, idle, acknowledged
 
-  /// The word, or its beginning.
+  /// The word, or the part of it before the time.
   package var text: String {
     switch self {
     case .online: "ONLINE"
@@ -24,7 +24,7 @@ package enum StateWord: CaseIterable, Sendable {
     }
   }
 
-  /// The remark after the word, if there is room.
+  /// The remark after the word, if there is space for it.
   package var remark: String? { self == .notConnected ? "nothing to ask" : nil }
 
   package var meaning: String {
@@ -43,13 +43,14 @@ package enum StateWord: CaseIterable, Sendable {
     }
   }
 
-  /// The word with its time.
+  /// The word for the state, followed by a time.
   package func text(at time: Timestamp, offset: Int) -> String { "\(text) \(TimeText.clock(time, offset: offset))" }
 }
 
 /// The source of the open document, with its time.
 package struct DocumentSource: Hashable, Sendable {
-  /// Whether the document is unconfirmed: the server has not sent it since the start or the last outage.
+  /// Whether the document comes from the cache: the server has not sent it since the client started or since the last
+  /// outage.
   package let isFromCache: Bool
   /// The time of the last update.
   package let time: Timestamp
@@ -59,7 +60,7 @@ package struct DocumentSource: Hashable, Sendable {
     self.time = time
   }
 
-  /// The source in verifiable words.
+  /// The source as text.
   /// - Parameter outage: the start of the current outage; `nil` while the server is reachable.
   package func text(outage: Timestamp?, offset: Int) -> String {
     if let outage { return StateWord.cache.text(at: outage, offset: offset) }

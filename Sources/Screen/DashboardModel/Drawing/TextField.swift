@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 package import TerminalCanvas
 
-/// A line of text being typed, with the editing keys of a shell.
+/// A line of text that the user types. It supports the editing keys of a shell.
 package struct TextField: Hashable, Sendable {
   package private(set) var characters: [Character]
-  /// The count of characters left of the insertion point.
+  /// The count of characters before the insertion point.
   package private(set) var position: Int
-  /// Whether the whole text is selected: a typed character or a deletion replaces it, and an arrow keeps it.
+  /// Whether the whole text is selected. A typed character or a deletion then replaces the text. An arrow key only ends
+  /// the selection.
   package private(set) var isSelected = false
 
-  /// The maximum count of characters. Longer insertions are cut.
+  /// The maximum count of characters. Longer text is cut when it is inserted.
   private let longest: Int
   /// Whether line breaks are kept. Otherwise they become spaces.
   private let keepsLines: Bool
 
-  /// - Parameter longest: the maximum count of characters; the default is enough for any name or query.
+  /// - Parameter longest: the maximum count of characters. The default is enough for any name or query.
   package init(_ text: String = "", longest: Int = 2000, keepsLines: Bool = false) {
     characters = Array(text)
     position = characters.count
@@ -33,7 +34,7 @@ package struct TextField: Hashable, Sendable {
   package var isEmpty: Bool { characters.isEmpty }
   var beforeCursor: String { String(characters[..<position]) }
 
-  /// Whether all of a text would fit.
+  /// Whether a text can be inserted without being cut.
   package func holds(_ text: String) -> Bool { text.count <= longest - (isSelected ? 0 : characters.count) }
 
   /// Inserts typed or pasted text.
@@ -118,7 +119,7 @@ package struct TextField: Hashable, Sendable {
 }
 
 extension String {
-  /// The characters without leading and trailing blanks.
+  /// The text without leading and trailing blanks.
   package var trimmed: String {
     let start = firstIndex { !$0.isWhitespace } ?? endIndex
     let end = lastIndex { !$0.isWhitespace }.map(index(after:)) ?? start
@@ -127,7 +128,8 @@ extension String {
 }
 
 extension Canvas {
-  /// Draws an input line, scrolled so that the insertion point is visible, and puts the terminal's cursor there.
+  /// Draws an input line and puts the terminal's cursor at the insertion point. The line is scrolled so that the
+  /// insertion point is visible.
   package mutating func put(_ field: TextField, x: Int, y: Int, width: Int, role: Role = .input, isFocused: Bool = true)
   {
     guard width > 0 else { return }

@@ -2,7 +2,8 @@
 package import FirestoreModel
 
 extension Timestamp {
-  /// Adds seconds to the time. A document can have any 64-bit number of seconds, so the sum wraps instead of trapping.
+  /// The time plus a count of seconds. A document can contain any 64-bit number of seconds, so an overflow wraps around
+  /// instead of trapping.
   package func advanced(seconds amount: Int64) -> Timestamp {
     Timestamp(seconds: seconds &+ amount, nanoseconds: nanoseconds)
   }
@@ -15,7 +16,7 @@ extension Timestamp {
     return nanoseconds < earlier.nanoseconds ? difference - 1 : difference
   }
 
-  /// The milliseconds that have passed since `earlier`, never negative. The count saturates.
+  /// The milliseconds that have passed since `earlier`, never negative. An overflow results in the maximum.
   package func milliseconds(since earlier: Timestamp) -> Int64 {
     guard self > earlier else { return 0 }
     let (difference, overflow) = seconds.subtractingReportingOverflow(earlier.seconds)
@@ -26,34 +27,34 @@ extension Timestamp {
   /// The next full second after this time.
   package var nextSecond: Timestamp { Timestamp(seconds: seconds &+ 1) }
   package var nextMinute: Timestamp { Timestamp(seconds: (seconds / 60 &+ 1) &* 60) }
-  /// The next whole second that is a multiple of a step.
+  /// The next whole second that is a multiple of `step` seconds.
   package func next(multipleOf step: Int64) -> Timestamp {
     floor(toMultipleOf: step).advanced(seconds: step)
   }
-  /// The last whole second that is a multiple of a step.
+  /// The last whole second that is a multiple of `step` seconds.
   package func floor(toMultipleOf step: Int64) -> Timestamp {
     Timestamp(seconds: seconds &- ((seconds % step) + step) % step)
   }
   package var nextMillisecond: Timestamp { Timestamp(microseconds: microseconds &+ 1000) }
 }
 
-/// Times and durations in readable form, without a locale.
+/// Times and durations as readable text, without a locale.
 package enum TimeText {
   package enum Precision { case hours, minutes, seconds }
 
-  /// `12:04:17` in the time zone `offset` seconds east of UTC.
+  /// The time of day `12:04:17` in the time zone that is `offset` seconds east of UTC.
   package static func clock(_ time: Timestamp, offset: Int) -> String {
     let (hour, minute, second) = timeOfDay(time, offset: offset)
     return "\(two(hour)):\(two(minute)):\(two(second))"
   }
 
-  /// Whether two times are on the same day in the time zone `offset` seconds east of UTC.
+  /// Whether two times are on the same day in the time zone that is `offset` seconds east of UTC.
   package static func isSameDay(_ left: Timestamp, _ right: Timestamp, offset: Int) -> Bool {
     func day(_ time: Timestamp) -> Int64 { (time.seconds &+ Int64(offset)) / 86_400 }
     return day(left) == day(right)
   }
 
-  /// `12:04:15.118`, without hours `04:15.118`, without minutes `15.118`.
+  /// The time with milliseconds: `12:04:15.118`, without hours `04:15.118`, without minutes `15.118`.
   package static func milliseconds(_ time: Timestamp, offset: Int, from precision: Precision) -> String {
     let (hour, minute, second) = timeOfDay(time, offset: offset)
     let fraction = three(Int(time.nanoseconds) / 1_000_000)
@@ -64,7 +65,7 @@ package enum TimeText {
     }
   }
 
-  /// `0:42`, `12:05`, `1:02:03`, `3d 4:05:06`.
+  /// An elapsed time: `0:42`, `12:05`, `1:02:03`, `3d 4:05:06`.
   package static func elapsed(seconds: Int64) -> String {
     let seconds = max(0, seconds)
     let minutes = seconds / 60 % 60
@@ -75,7 +76,7 @@ package enum TimeText {
     return "\(minutes):\(two(Int(seconds % 60)))"
   }
 
-  /// `16 s`, `4 min`, `2 h`: a round length.
+  /// A round duration: `16 s`, `4 min`, `2 h`.
   package static func span(seconds: Int64) -> String {
     switch seconds {
     case ..<120: "\(seconds) s"
@@ -84,12 +85,13 @@ package enum TimeText {
     }
   }
 
-  /// `2026-03-02 11:58:03.120Z`, to the microsecond, with as many fraction digits as needed.
+  /// The date and time `2026-03-02 11:58:03.120Z`, with up to six fraction digits as needed.
   package static func date(_ time: Timestamp) -> String {
     Timestamp(seconds: time.seconds, nanoseconds: time.nanoseconds / 1000 * 1000).rfc3339Text.replacing("T", with: " ")
   }
 
-  /// `now`, `<1 min`, `12 min`, `3 h`, `2 d`: a rough age, so that a list of ages is rarely redrawn.
+  /// An approximate age: `now`, `<1 min`, `12 min`, `3 h`, `2 d`. Approximate ages change rarely, so lists of them are
+  /// rarely redrawn.
   package static func roughAge(of time: Timestamp, at now: Timestamp) -> String {
     let seconds = now.wholeSeconds(since: time)
     switch seconds {
@@ -101,13 +103,13 @@ package enum TimeText {
     }
   }
 
-  /// `184 ms`, `2.4 s`.
+  /// A latency: `184 ms`, `2.4 s`.
   package static func latency(_ duration: Duration) -> String {
     let milliseconds = wholeMilliseconds(duration)
     return milliseconds < 10_000 ? "\(milliseconds) ms" : "\(milliseconds / 1000) s"
   }
 
-  /// `184 ms`, `2.4 s`, `80 s`. From two minutes on, the form is `2:05`.
+  /// A duration: `184 ms`, `2.4 s`, `80 s`. From two minutes on, the form is `2:05`.
   package static func span(_ duration: Duration) -> String {
     let milliseconds = wholeMilliseconds(duration)
     switch milliseconds {
@@ -122,7 +124,7 @@ package enum TimeText {
     max(0, duration.wholeMicroseconds / 1000)
   }
 
-  /// `3.4s` until a time; `now` once the time has passed.
+  /// The remaining time until `end`, such as `3.4s`; `now` after that time.
   package static func countdown(to end: Timestamp, from now: Timestamp) -> String {
     let left = end.milliseconds(since: now)
     if left <= 0 { return "now" }
@@ -142,7 +144,7 @@ package enum TimeText {
   }
 }
 
-/// `1 000 000`: groups of three digits with a space between them, the same in every country.
+/// A number such as `1 000 000`: groups of three digits, separated by spaces in every locale.
 package func grouped(_ number: Int) -> String {
   let digits = String(number.magnitude)
   var text = ""

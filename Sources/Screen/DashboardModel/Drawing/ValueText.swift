@@ -3,9 +3,9 @@ import FirestoreJSON
 package import FirestoreModel
 import TerminalCanvas
 
-/// A value on one line, short enough for a row, and therefore often truncated. `DocumentJSON` writes the whole value.
+/// A value on one line. It is short enough for a row, so it is often truncated. `DocumentJSON` writes the whole value.
 package enum ValueText {
-  /// The length to which strings are cut at first. No row is wider.
+  /// The length to which strings are cut first. Rows are not wider than this.
   private static let longest = 250
 
   package static func short(_ value: Value) -> String {
@@ -26,11 +26,12 @@ package enum ValueText {
     }
   }
 
-  /// The maximum size of bytes and vectors that a line shows in full.
+  /// The maximum size in bytes of bytes values and vectors that are shown in full.
   private static let mostBytes = 24
   private static let mostElements = 4
 
-  /// A value in a line of an open document. A few bytes are shown as base64, and a short vector with its numbers.
+  /// A value in a line of an open document. Short bytes values are shown as base64, and short vectors with their
+  /// numbers.
   package static func readable(_ value: Value) -> String {
     switch value {
     case .bytes(let bytes) where bytes.count <= mostBytes: full(value) ?? short(value)
@@ -39,7 +40,8 @@ package enum ValueText {
     }
   }
 
-  /// The whole value of a line that shows only a size: bytes as base64, a vector's numbers; `nil` for other values.
+  /// The whole value, for values of which a line shows only the size: bytes as base64, or the numbers of a vector.
+  /// `nil` for other values.
   package static func full(_ value: Value) -> String? {
     switch value {
     case .bytes(let bytes): bytes.isEmpty ? nil : "base64 \(Base64.encode(bytes))"
@@ -48,19 +50,19 @@ package enum ValueText {
     }
   }
 
-  /// The value without quotes, for columns with strings only.
+  /// The value without quotes, for columns that contain only strings.
   package static func bare(_ value: Value) -> String {
     if case .string(let text) = value { cut(text) } else { short(value) }
   }
 
-  /// The value with the contents of arrays and maps, if short enough: `[1, 2]`, `{city "Gent", zip 9000}`. Longer
-  /// values have the form of `short`.
+  /// The value with the contents of arrays and maps, if they are short enough: `[1, 2]`, `{city "Gent", zip 9000}`.
+  /// Longer values are shown as in `short`.
   /// - Parameter limit: the maximum length of shown contents in characters.
   package static func open(_ value: Value, limit: Int) -> String {
     contents(value, limit: limit).flatMap { $0.count <= limit ? $0 : nil } ?? short(value)
   }
 
-  /// - Returns: `nil` for values without contents and for longer contents.
+  /// - Returns: `nil` for values that are not arrays or maps, and for contents that are too long.
   private static func contents(_ value: Value, limit: Int) -> String? {
     // Each element takes at least three characters.
     switch value {
@@ -83,9 +85,9 @@ package enum ValueText {
   }
 }
 
-/// Readable sizes, in powers of 1 024 as the SDK counts its 100 MB of cache.
+/// Sizes as readable text. Units are powers of 1 024, as in the SDK's limit of 100 MB for the cache.
 package enum ByteText {
-  /// A size such as `512 B`, `1.2 kB`, `34 MB`. It has at least two digits from a kilobyte upwards, and at most 6
+  /// A size such as `512 B`, `1.2 kB`, `34 MB`. From a kilobyte upward, it has at least two digits. It has at most 6
   /// columns.
   package static func short(_ count: Int) -> String {
     var value = Double(max(0, count))
@@ -101,7 +103,7 @@ package enum ByteText {
   }
 }
 
-/// A value in a column of a list: without quotes, times to the second.
+/// A value in a column of a list, without quotes. Times are shown to the second.
 package enum ColumnText {
   package static func text(of value: Value) -> String {
     switch value {
@@ -111,7 +113,7 @@ package enum ColumnText {
     }
   }
 
-  /// The width of a column of times: `12:04:17` today, `2026-03-02` before.
+  /// The width of a column of times: `12:04:17` for today, `2026-03-02` for earlier days.
   private static let timeWidth = 10
 
   /// The text in a column of a given width. Arrays and maps are expanded if they fit. A time in a narrow column is the
@@ -128,7 +130,7 @@ package enum ColumnText {
     }
   }
 
-  /// The width that a value wants in a column, up to a limit.
+  /// The width that the value needs in a column, up to a limit.
   package static func width(of value: Value, limit: Int) -> Int {
     switch value {
     case .array, .map: min(limit, SafeText.columns(of: ValueText.open(value, limit: limit)))

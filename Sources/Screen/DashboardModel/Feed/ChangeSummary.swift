@@ -5,15 +5,16 @@ package import FirestoreModel
 package import FirestoreQuery
 package import TerminalCanvas
 
-/// Describes one changed document: the side that changed it, its batch and the change. The description is based on the
-/// document. The snapshot's causes only add facts that the document does not show.
+/// Describes how one document changed: what changed, whether this device or the server changed it, and in which batch.
+/// The description is derived from the document. The snapshot's causes only add facts that the document does not
+/// contain.
 package struct ChangeSummary {
   package let change: ListenerSnapshot.Change
   package let causes: CausesOfChanges
   package let query: Query
   package var isFromCache = false
   package let writes: WriteQueue
-  /// The display order of the document's fields.
+  /// Determines the display order of the document's fields.
   package let interest: FieldInterest
   package let glyphs: Glyphs
 
@@ -32,7 +33,7 @@ package struct ChangeSummary {
 
   private var key: DocumentKey { change.document.key }
 
-  /// Whether this device, not the backend, caused the document's current state.
+  /// Whether this device, not the backend, produced the document's current state.
   package var isLocal: Bool {
     if change.after.hasLocalMutations { return true }
     return isRemovalUnexplained ? causes.hasLocalWrite : causes.areCancellations
@@ -42,7 +43,7 @@ package struct ChangeSummary {
 
   private var isRemovalUnexplained: Bool { change.kind == .removed && change.now == nil && query.limit == nil }
 
-  /// The unacknowledged batch whose write the document shows.
+  /// The unacknowledged batch whose write is visible in the document.
   package var batch: BatchID? {
     guard isLocal else { return nil }
     return causes.localWrite(to: key) ?? writes.batch(touching: key)
@@ -50,8 +51,8 @@ package struct ChangeSummary {
 
   private var wasPending: Bool { change.previous?.hasPendingWrites == true }
 
-  /// The acknowledged batch whose result the change shows. A document that is no longer pending is not sufficient
-  /// evidence: its write may still be unanswered.
+  /// The batch whose acknowledgement caused the change. It is not enough that the document has no more pending writes,
+  /// because its write may still be without a response.
   package var acknowledged: BatchID? {
     if let batch = causes.acknowledgement(of: key, wasPending: wasPending) { return batch }
     // The browser and the open document report no causes.
@@ -74,12 +75,13 @@ package struct ChangeSummary {
 
   private static let deletedThere = "deleted at the server"
 
-  /// Whether the server deleted the document and this client has no pending write to it.
+  /// Whether the server deleted the document while this client has no pending write to it.
   private var isDeletedThere: Bool {
     change.kind == .removed && change.now?.state == .missing && !isLocal && wasAtServer && acknowledged == nil
   }
 
-  /// Whether the server has had the document. A local write hides the server's version but not the creation time.
+  /// Whether the document existed on the server. A local write hides the server's version of the document but not its
+  /// creation time.
   private var wasAtServer: Bool { change.document.createTime != nil || change.document.version != nil }
 
   private var contents: String {
@@ -95,7 +97,7 @@ package struct ChangeSummary {
     }
   }
 
-  /// Whether a write of this client creates the document: the server has no earlier state.
+  /// Whether a write of this client creates the document, because the server has no earlier state of it.
   private var isCreation: Bool { isLocal && !wasAtServer }
 
   private var removal: String {
@@ -115,18 +117,18 @@ package struct ChangeSummary {
     }
   }
 
-  /// The first changed fields, or `nil` if none differs.
+  /// A summary of the first changed fields; `nil` if the fields are equal.
   private func fields(from old: Document?, to new: Document) -> String? {
     let changes = FieldChange.between(old?.data?.fields ?? Fields(), new.data?.fields ?? Fields())
     return changes.isEmpty ? nil : interest.text(of: changes, in: new, glyphs, limit: 4)
   }
 }
 
-/// The causes of a snapshot for single documents. Unread snapshots are merged, so one snapshot can have the causes of
-/// several changes.
+/// Finds the causes of a snapshot that apply to a single document. Snapshots that were not read in time are merged, so
+/// one snapshot can have the causes of several changes.
 package struct CausesOfChanges {
   private let causes: [SnapshotCause]
-  /// The keys that each of the causing batches wrote. Batches that are not known yet have no entry.
+  /// The document keys that each causing batch wrote. Batches that the client has not reported yet have no entry.
   private var documents: [BatchID: Set<DocumentKey>] = [:]
 
   package init(_ causes: [SnapshotCause], _ writes: WriteQueue) {
@@ -139,21 +141,22 @@ package struct CausesOfChanges {
 
   var hasLocalWrite: Bool { causes.contains { if case .localWrite = $0 { true } else { false } } }
 
-  /// Whether all causes are canceled writes.
+  /// Whether all causes are cancellations of writes.
   var areCancellations: Bool {
     !causes.isEmpty && causes.allSatisfy { if case .cancelled = $0 { true } else { false } }
   }
 
-  /// - Parameter guess: the result for a batch with unknown documents.
+  /// - Parameter guess: the value to return if the documents of the batch are unknown.
   private func touches(_ batch: BatchID, _ key: DocumentKey, else guess: Bool = true) -> Bool {
     documents[batch]?.contains(key) ?? guess
   }
 
-  /// The newest write to the document among the causes.
+  /// The newest batch among the causes that wrote to the document.
   func localWrite(to key: DocumentKey) -> BatchID? {
     causes.compactMap { if case .localWrite(let batch) = $0, touches(batch, key) { batch } else { nil } }.max()
   }
 
+  /// The newest acknowledged batch among the causes that wrote to the document.
   /// - Parameter wasPending: whether the document had a pending write.
   package func acknowledgement(of key: DocumentKey, wasPending: Bool) -> BatchID? {
     causes.compactMap { cause in
@@ -161,7 +164,7 @@ package struct CausesOfChanges {
     }.max()
   }
 
-  /// The end of a failed or canceled write to the document.
+  /// The unsuccessful outcome of a write to the document: failed or canceled.
   package func end(of key: DocumentKey) -> String? {
     for cause in causes {
       switch cause {
@@ -184,12 +187,12 @@ extension SnapshotCause {
   }
 }
 
-/// The display order of a document's fields. The tree's columns of the collection come first, and the times that a
-/// write sets to its commit time come last.
+/// Determines the display order of a document's fields. The columns of the collection in the tree come first. Times
+/// that a write sets to its commit time come last.
 package struct FieldInterest: Sendable {
-  /// The seconds within which a time counts as the time of the write.
+  /// A time that is at most this many seconds from the write counts as the time of the write.
   private static let nearness: Int64 = 10
-  /// The count of fields that describe a new document.
+  /// The count of fields that are shown to describe a new document.
   private static let headlineFields = 4
 
   private let ranks: [String: Int]
@@ -228,7 +231,7 @@ package struct FieldInterest: Sendable {
     return ranks[change.path.first] ?? last
   }
 
-  /// Whether a value is the time of the write to the document.
+  /// Whether a value is the time at which the document was written.
   static func isWriteTime(_ value: Value?, of document: Document) -> Bool {
     switch value {
     case .serverTimestamp?: return true

@@ -2,40 +2,40 @@
 package import ClientPort
 package import FirestoreModel
 
-/// The rows of pane 4: a bounded ring, and the rows that pass the filter.
+/// The rows of pane 4: a bounded buffer of rows, and the rows that match the filter.
 package struct Feed: Sendable {
-  /// The ring drops older rows; the total still counts them.
+  /// The maximum count of stored rows. The total also counts rows that were dropped.
   package static let capacity = 5000
-  /// Rows are dropped in blocks to avoid shifting the whole ring for each event.
+  /// Rows are dropped in blocks of this size, so that an event does not move the whole buffer.
   private static let slack = 256
 
-  /// The lists of pane 4. It shows one of them.
+  /// The two lists of pane 4. It shows one of them at a time.
   package enum Tab: Hashable, Sendable { case events, requests }
 
   package var tab = Tab.events
   package private(set) var rows = BlockList<FeedRow>()
-  /// The count of reported events, including events of dropped rows.
+  /// The count of all reported events, including those whose rows were dropped.
   package private(set) var total = 0
-  /// Ids of the rows that pass filter and restriction, ascending.
+  /// The ids of the rows that match the filter and the restriction, ascending.
   package private(set) var visible: [Int] = []
-  /// The last row of a paused feed; `nil` while it follows the tail.
+  /// The last row of a paused feed; `nil` while the feed follows the newest row.
   package private(set) var pausedAt: Int?
   package var cursor = Cursor<Int>()
   package var filter = RowFilter.none { didSet { refilter() } }
   package var onlyListener: ListenerTag? { didSet { refilter() } }
   package var onlyDocument: DocumentKey? { didSet { refilter() } }
-  /// The rows of one reconnection, if only those are shown.
+  /// The rows of a reconnection, if the feed shows only these rows.
   package var onlySpan: FeedSpan? { didSet { refilter() } }
   /// Whether the time column shows the time since the previous row.
   package var showsDeltas = false
   /// Whether the selected row is shown in full below the list.
   package var isOpened = false
-  /// The count of visible rows that were dropped.
+  /// The count of matching rows that were dropped.
   private var forgotten = 0
-  /// The count of rows that arrived and were overwritten between two frames on a slow line, while the feed followed its
-  /// tail.
+  /// The count of rows that were overwritten between two frames on a slow terminal connection, while the feed followed
+  /// the newest row.
   package private(set) var overwritten = 0
-  /// The line of the current step of a playing scenario; its rows have it.
+  /// The line number of the current step while a scenario plays. New rows contain it.
   package var step: Int?
   package private(set) var rate = EventRate()
   /// The timeline of the session since its first event.
@@ -46,7 +46,7 @@ package struct Feed: Sendable {
 
   package var isPaused: Bool { pausedAt != nil }
 
-  /// Rows on the page: all visible rows, or those before the pause.
+  /// The rows that can be scrolled to: all matching rows, or those before the pause.
   package var shown: ArraySlice<Int> {
     guard let pausedAt else { return visible[...] }
     return visible[..<visibleIndex(after: pausedAt)]
@@ -55,8 +55,8 @@ package struct Feed: Sendable {
   /// The count of events since the pause.
   package var newCount: Int { visible.count - shown.count }
 
-  /// The count of rows that have passed the filter and restriction, including dropped rows. It only grows while filter
-  /// and restriction are unchanged.
+  /// The count of rows that have matched the filter and the restriction, including dropped rows. It only grows while
+  /// both are unchanged.
   package var passed: Int { forgotten + visible.count }
 
   package subscript(id: Int) -> FeedRow? {
@@ -64,7 +64,7 @@ package struct Feed: Sendable {
     return rows[id - first]
   }
 
-  /// The row that commands apply to: the selected row, or the newest while following.
+  /// The row that commands act on: the selected row, or the newest row while the feed is not paused.
   package var selected: FeedRow? {
     if isPaused, let id = cursor.id { return self[id] }
     return shown.last.flatMap { self[$0] }
@@ -86,7 +86,7 @@ package struct Feed: Sendable {
     forgotten += gone
   }
 
-  /// The source column disappears after this many rows from the server, so that it rarely flickers.
+  /// The source column disappears after this many consecutive rows from the server. The high count avoids flicker.
   private static let silent = 200
 
   /// Whether one of the last rows has a source other than the server.
@@ -94,24 +94,25 @@ package struct Feed: Sendable {
     rows.suffix(Self.silent).contains { $0.kind != .divider && ($0.isLocal || $0.isFromCache || $0.hasPendingWrites) }
   }
 
-  /// Counts events for the rate.
+  /// Adds events to the event rate.
   package mutating func countEvents(_ count: Int = 1, at now: Timestamp) {
     rate.note(count, at: now)
     band.note(events: count, at: now)
   }
 
-  /// Records marks in the session's band.
+  /// Records marks in the session's timeline row.
   package mutating func note(_ marks: SessionBand.Marks, at now: Timestamp) { band.note(marks, at: now) }
 
   package mutating func note(isOffline: Bool, at now: Timestamp) { band.note(isOffline: isOffline, at: now) }
 
-  /// Extends the session's band to the present.
+  /// Extends the session's timeline row to the present.
   package mutating func runBand(to now: Timestamp) { band.run(to: now) }
 
-  /// Shows another band, for example the whole session's band together with the rows of an earlier time.
+  /// Shows another timeline row. For example, the row of the whole session is shown together with the feed rows of an
+  /// earlier time.
   package mutating func show(_ band: SessionBand) { self.band = band }
 
-  /// Shifts all times of the band after the clock was set back.
+  /// Shifts all times of the timeline row after the clock was set back.
   package mutating func moveBand(_ moved: (Timestamp) -> Timestamp) { band.move(moved) }
 
   package mutating func pause() {
@@ -126,7 +127,7 @@ package struct Feed: Sendable {
 
   package mutating func follow() { pausedAt = nil }
 
-  /// Toggles between the selected row's listener and all listeners.
+  /// Switches between all listeners and only the selected row's listener.
   package mutating func toggleOnlyListener() {
     onlyListener = onlyListener == nil ? selected?.listener : nil
     follow()
@@ -168,7 +169,7 @@ package struct Feed: Sendable {
 
   package mutating func forgetOverwritten() { overwritten = 0 }
 
-  /// The count of recent rows that may report an acknowledgement before its latency is known.
+  /// The count of recent rows that can report an acknowledgement whose latency is not known yet.
   private static let late = 256
 
   /// Replaces the summary of a row.
@@ -177,7 +178,7 @@ package struct Feed: Sendable {
     rows[id - first].summary = summary
   }
 
-  /// Moves the rows of a listener to its replacement or renames them.
+  /// Assigns the rows of a listener to the listener that replaces it, or renames them.
   package mutating func reassign(_ old: ListenerTag, to tag: ListenerTag, name: String) {
     for index in rows.indices where rows[index].listener == old {
       rows[index].listener = tag
@@ -186,21 +187,21 @@ package struct Feed: Sendable {
     if onlyListener == old { onlyListener = tag } else { refilter() }
   }
 
-  /// Adds an acknowledgement's latency to the rows that were added before it was known.
+  /// Adds an acknowledgement's latency to the rows that were added before the latency was known.
   package mutating func note(_ answer: WriteAnswer) {
     for index in rows.indices.suffix(Self.late) where rows[index].acknowledges == answer.batch {
       rows[index].summary = answer.completing(rows[index].summary)
     }
   }
 
-  /// Adds the document to recent rows that report the end of its write without naming it.
+  /// Adds the document to recent rows that report how its write ended but do not name the document.
   package mutating func complete(_ batch: BatchID, with key: DocumentKey) {
     for index in rows.indices.suffix(Self.late) where rows[index].ends == batch && rows[index].key == nil {
       rows[index].key = key
     }
   }
 
-  /// The recent rows where listeners showed a batch as pending, one per listener.
+  /// The recent rows in which listeners showed a batch as pending. There is one row per listener.
   package func echoes(of batch: BatchID, in key: DocumentKey) -> [FeedRow] {
     var seen: Set<ListenerTag> = []
     return rows.suffix(Self.late).filter { row in
@@ -224,13 +225,13 @@ package struct Feed: Sendable {
   private func visibleIndex(after id: Int) -> Int { visible.indices.partitioningIndex { visible[$0] > id } }
 }
 
-/// Feed events per second over the last seconds: the header's figure and sparkline. The current second does not count,
-/// so the header changes once a second, not with every event.
+/// Feed events per second over the last seconds, as shown in the header. The current second does not count, so that the
+/// header changes once a second and not with every event.
 package struct EventRate: Sendable {
   private static let span: Int64 = 8
-  /// The window of the mean, in seconds.
+  /// The period over which the mean is computed, in seconds.
   private static let window: Int64 = 4
-  /// The count of stored seconds. A slow line shows a figure that is some seconds old.
+  /// The count of stored seconds. A slow terminal connection shows a figure that is some seconds old.
   private static let kept: Int64 = span + 12
 
   private var counts: [Int64: Int] = [:]
@@ -240,12 +241,12 @@ package struct EventRate: Sendable {
     counts[time.seconds, default: 0] += count
   }
 
-  /// Events in each of the last `span` whole seconds, oldest first.
+  /// The counts of events in each of the last `span` whole seconds, oldest first.
   package func history(at now: Timestamp) -> [Double] {
     (0..<Self.span).map { Double(counts[now.seconds &- (Self.span - $0)] ?? 0) }
   }
 
-  /// Events in the current second.
+  /// The count of events in the current second.
   package func uncounted(at now: Timestamp) -> Int { counts[now.seconds] ?? 0 }
 
   package func perSecond(at now: Timestamp) -> Int {
@@ -253,7 +254,7 @@ package struct EventRate: Sendable {
     return Int((sum / Double(Self.window)).rounded(.up))
   }
 
-  /// Whether the figure or the sparkline will change as time passes.
+  /// Whether the event rate or its sparkline will change although no event occurs.
   package func isDecaying(at now: Timestamp) -> Bool { uncounted(at: now) > 0 || history(at: now).contains { $0 > 0 } }
 }
 

@@ -10,18 +10,18 @@ package import TerminalCanvas
 package struct FeedRow: Sendable {
   package enum Kind: Hashable, Sendable {
     case added, modified, removed
-    /// A snapshot without changed documents. If it turns `fromCache` off, the row says "in sync".
+    /// A snapshot without changed documents. If it ends the `fromCache` state, the row says "in sync".
     case synced
-    /// A line across the feed, for example at the start of an outage.
+    /// A separator line across the feed, for example at the start of an outage.
     case divider
     case failed
     /// A connection or call of a proxy's client.
     case call
-    /// A write that replaced values its author had not seen.
+    /// A write that replaced values which its author had not seen.
     case conflict
   }
 
-  /// The row number. Numbers are consecutive. Lookups use the number, never the place on the screen.
+  /// The row number. Numbers are consecutive. Rows are found by this number, never by their position on the screen.
   package var id = 0
   package var time: Timestamp
   package var kind: Kind
@@ -32,7 +32,7 @@ package struct FeedRow: Sendable {
   package var isFromCache = false
   package var hasPendingWrites = false
   package var summary: String
-  /// The reason for the snapshot, unless the row shows it elsewhere.
+  /// The reason for the snapshot, unless another part of the row shows it.
   package var why: String?
   package var batch: BatchID?
   /// The batch whose acknowledgement the row reports.
@@ -41,9 +41,9 @@ package struct FeedRow: Sendable {
   package var ends: BatchID?
   /// The version of the document in the session's history.
   package var version: Int?
-  /// The line of the scenario's step during which the row came; `nil` without a scenario.
+  /// The line number of the scenario's step that was running when the row was added; `nil` without a scenario.
   package var step: Int?
-  /// The count of events in the row. A flood of changes shares one row.
+  /// The count of events in the row. Many changes at the same time share one row.
   package var count = 1
   /// The document after the change; `nil` if unknown.
   package var document: Document?
@@ -81,7 +81,7 @@ package struct FeedRow: Sendable {
   /// The text of the document column.
   package var subject: String { key?.path.text ?? (kind != .synced ? "" : isFromCache ? "cached" : "in sync") }
 
-  /// The source of the row's content: `LOCAL`, `SERVER`, or `CACHE` if the server has not answered.
+  /// The source of the row's content: `LOCAL`, `SERVER`, or `CACHE` if the server has not responded.
   package var source: Source {
     if isLocal { return .local }
     return isFromCache && key == nil && kind != .failed && kind != .divider ? .cache : .server
@@ -99,10 +99,11 @@ package struct FeedRow: Sendable {
       separator: " ")
   }
 
-  /// The documents for a filter's field conditions: the document after the change, or before its removal.
+  /// The documents on which a filter's field conditions are evaluated: the document after the change, or before its
+  /// removal.
   var filteredDocuments: [Document] { [document?.exists == true ? document : previous].compactMap(\.self) }
 
-  /// The row as plain text, for the clipboard.
+  /// The row as plain text for copying.
   package func text(offset: Int) -> String {
     let flags = (isFromCache ? "c" : "") + (hasPendingWrites ? "p" : "")
     let parts = [
@@ -122,7 +123,7 @@ extension FeedRow.Kind {
     }
   }
 
-  /// The letter of the kind, for terminals without color.
+  /// The letter that represents the kind on terminals without color.
   package var letter: String {
     switch self {
     case .added: "+"
@@ -136,15 +137,15 @@ extension FeedRow.Kind {
   }
 }
 
-/// Converts a snapshot to feed rows: one row per changed document, and one when the listener is in sync. A first
-/// snapshot that would flood the feed becomes a summary.
+/// Converts a snapshot to feed rows: one row per changed document, and one row when the listener is in sync. If a first
+/// snapshot has many documents, it becomes a summary.
 package struct SnapshotRows {
   package var snapshot: ListenerSnapshot
   package var listener: ListenerRecord
   package var time: Timestamp
   package var glyphs: Glyphs
   package var writes: WriteQueue
-  /// The display order of the fields of a collection's documents.
+  /// Returns the display order of the fields of a collection's documents.
   package var interest: (ResourcePath) -> FieldInterest
 
   package init(
@@ -161,7 +162,7 @@ package struct SnapshotRows {
 
   /// A first snapshot with more documents than this becomes one row per kind.
   private static let floodLimit = 6
-  /// The count of documents that later snapshots can report one by one.
+  /// The maximum count of documents for which later snapshots have separate rows.
   private static let burstLimit = 200
 
   package func rows() -> [FeedRow] {
@@ -235,10 +236,10 @@ package struct SnapshotRows {
   private func documents(_ count: Int) -> String { "\(grouped(count)) doc\(count == 1 ? "" : "s")" }
 }
 
-/// The reasons for a snapshot that its rows do not show in another way. A local write has its number in a column, an
-/// acknowledgement or rejection is the row's summary, and changes from the server are marked.
+/// The reasons for a snapshot, except those that its rows already show. A local write is shown by its number in a
+/// column, and an acknowledgement or rejection by the row's summary. Changes from the server have a mark.
 enum SnapshotReasons {
-  /// The count of looked-up documents to name.
+  /// The maximum count of looked-up documents that are named.
   private static let limit = 2
 
   static func text(of causes: [SnapshotCause], separator: String) -> String? {
@@ -256,7 +257,7 @@ enum SnapshotReasons {
   }
 }
 
-/// The whole content of a feed row, on as many lines as needed.
+/// The whole content of a feed row on several lines, if needed.
 package struct OpenedRow {
   package let row: FeedRow
   package let interest: FieldInterest?
@@ -266,7 +267,7 @@ package struct OpenedRow {
     (self.row, self.interest, self.glyphs) = (row, interest, glyphs)
   }
 
-  /// The text that does not fit in the row.
+  /// The parts of the text that do not fit in the row.
   package var text: String {
     let separator = " \(glyphs.bullet) "
     var parts = [row.summary]
@@ -288,7 +289,7 @@ package struct OpenedRow {
     return parts.joined(separator: separator)
   }
 
-  /// A change with both values in full.
+  /// A change of a field as text, with the old and the new value in full.
   private func text(of change: FieldChange) -> String {
     let name = change.path.segments.joined(separator: ".")
     switch (change.old, change.new) {
@@ -298,7 +299,7 @@ package struct OpenedRow {
     }
   }
 
-  /// A value with its contents.
+  /// A value as text, with the contents of arrays and maps.
   private func text(of value: Value) -> String {
     switch value {
     case .map, .array, .vector: String(DocumentJSON.line(of: value).prefix(Self.longestValue))
@@ -306,7 +307,7 @@ package struct OpenedRow {
     }
   }
 
-  /// The maximum length of a shown value. Longer values never fit below a feed.
+  /// The maximum length of a shown value in characters. Longer values do not fit below the feed.
   private static let longestValue = 4000
 
   package func lines(width: Int, limit: Int) -> [String] {

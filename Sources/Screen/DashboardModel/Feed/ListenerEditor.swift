@@ -5,10 +5,11 @@ package import FirestoreModel
 package import FirestoreQuery
 import FirestoreText
 
-/// A listener that is being edited: a collection, a document or a collection group, with clauses, orders and a limit.
+/// The state of the listener editor: a collection, a document or a collection group, with conditions, orders and a
+/// limit.
 package struct ListenerEditor: Sendable {
-  /// One row below `where`: a field, an operator and a value. A whole condition can replace the field, for example
-  /// `status == new or status == paid`. The syntax is the command line's.
+  /// A row below `where`: a field, an operator and a value. You can also type a whole condition instead of the field,
+  /// for example `status == new or status == paid`. The syntax is the same as on the command line.
   package struct Clause: Hashable, Sendable {
     package var path = TextField()
     package var op = FieldFilter.Operator.equal
@@ -16,7 +17,7 @@ package struct ListenerEditor: Sendable {
 
     package var isEmpty: Bool { path.isEmpty && value.isEmpty }
 
-    /// Whether a whole condition replaces the field.
+    /// Whether a whole condition was typed instead of the field.
     package var isWhole: Bool {
       guard value.isEmpty else { return false }
       let parts = path.text.trimmed.split(separator: "`", omittingEmptySubsequences: false)
@@ -29,7 +30,7 @@ package struct ListenerEditor: Sendable {
     package var text: String { isWhole ? path.text : "\(path.text) \(op.rawValue) \(value.text)" }
   }
 
-  /// The fields that `tab` visits, in order.
+  /// The fields of the form, in the order in which `tab` goes through them.
   package enum Slot: Hashable, Sendable {
     case name, from, group
     case path(Int)
@@ -41,19 +42,19 @@ package struct ListenerEditor: Sendable {
   package var name = TextField()
   package var from = TextField()
   package var isGroup = false
-  /// The clauses of the query. The last is always empty, for typing.
+  /// The conditions of the query. The last one is always empty, so that you can type another condition.
   package var clauses = [Clause()]
   package var order = TextField()
   package var limit = TextField()
   package var source = ListenerOptions.Source.default
   package var includesMetadata = true
   package var slot = Slot.from
-  /// The listener that the edited one replaces; `nil` for a new listener.
+  /// The listener that is being edited, which the new listener replaces; `nil` for a new listener.
   package var replaced: ListenerTag?
   /// The last query that was run on the cache for the preview, and its result.
   package var previewed: Query?
   package var preview: Result<QueryPreview, RPCStatus>?
-  /// The time when the preview runs again because documents have changed; `nil` if none have.
+  /// The time when the preview's query runs again because documents have changed; `nil` if no documents have changed.
   package var recountAt: Timestamp?
 
   package init() {}
@@ -63,7 +64,7 @@ package struct ListenerEditor: Sendable {
       + [.order, .limit, .source, .metadata]
   }
 
-  /// The text field under the cursor; `nil` on an option.
+  /// The text field under the cursor; `nil` if the cursor is on an option.
   package var focusedField: TextField? {
     get {
       switch slot {
@@ -98,7 +99,7 @@ package struct ListenerEditor: Sendable {
     focusedField = focusedField?.selected()
   }
 
-  /// Toggles the option under the cursor, or the operator of a clause.
+  /// Toggles the option under the cursor, or selects the next operator of a condition.
   package mutating func toggle() {
     switch slot {
     case .group: isGroup.toggle()
@@ -125,7 +126,7 @@ package struct ListenerEditor: Sendable {
 }
 
 extension ListenerEditor {
-  /// The editor for an existing listener; `nil` if the editor has no fields for some parts of the listener.
+  /// An editor for an existing listener. Returns `nil` if the form cannot express a part of the listener.
   package init?(_ definition: ListenerDefinition, in database: DatabaseID) {
     let query = definition.query
     name = TextField(definition.name)
@@ -152,7 +153,7 @@ extension ListenerEditor {
   }
 }
 
-/// The reason why the editor's text does not describe a listener yet.
+/// The reason why the form does not describe a valid listener.
 package struct ListenerEditorError: Error, Hashable {
   package var reason: String
 }
@@ -163,7 +164,7 @@ extension ListenerEditor {
     ListenerOptions(includeMetadataChanges: includesMetadata, source: source)
   }
 
-  /// The query in the editor, validated as Firestore would.
+  /// The query in the editor, validated by Firestore's rules for queries.
   package func query(in database: DatabaseID) throws(ListenerEditorError) -> Query {
     var query = try place()
     for clause in clauses where !clause.isEmpty {
@@ -190,7 +191,7 @@ extension ListenerEditor {
     } catch { throw ListenerEditorError(reason: error.message) }
   }
 
-  /// Reads a number, or `last` and a number to count from the end of the order.
+  /// Parses a number, or `last` followed by a number (`limitToLast`).
   private func readLimit(into query: inout Query) throws(ListenerEditorError) {
     let words = limit.text.split(whereSeparator: \.isWhitespace)
     guard !words.isEmpty else { return }
@@ -200,7 +201,7 @@ extension ListenerEditor {
     if isLast { query.limitType = .last }
   }
 
-  /// - Parameter name: the name of the text in an error.
+  /// - Parameter name: the name of the text in error messages.
   private func read<Result>(
     _ name: String, _ text: String, _ parse: (String) throws(TextError) -> Result
   ) throws(ListenerEditorError) -> Result {

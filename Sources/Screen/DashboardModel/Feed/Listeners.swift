@@ -26,7 +26,7 @@ package struct ListenerRecord: Sendable {
   }
 }
 
-/// A listener's definition: name, query and options, which can be edited, stored and exchanged.
+/// The definition of a listener: its name, query and options. Definitions can be edited, stored and exchanged.
 package struct ListenerDefinition: Hashable, Sendable {
   package var name: String
   package var query: Query
@@ -40,14 +40,14 @@ package struct ListenerDefinition: Hashable, Sendable {
     self.options = options
   }
 
-  /// Whether both have the same query and options. Names may differ.
+  /// Whether two definitions have the same query and the same options. Their names can differ.
   package func asks(like other: ListenerDefinition) -> Bool { query == other.query && options == other.options }
 }
 
 extension ListenerRecord {
   package var definition: ListenerDefinition { ListenerDefinition(name: name, query: query, options: options) }
 
-  /// Whether a user gave the name.
+  /// Whether the user chose the name.
   package var isNamed: Bool {
     let standard = Self.defaultName(for: query)
     return name != standard
@@ -58,10 +58,11 @@ extension ListenerRecord {
 /// The part of a collection that a listener covers.
 package enum ListenerScope: Hashable, Sendable {
   case all
-  /// A full limit: the listener does not cover documents beyond the limit.
+  /// The first documents of the collection, because the query's limit has been reached. Documents beyond the limit are
+  /// not covered.
   case first(Int)
   case last(Int)
-  /// The documents that match conditions or have the field of an order.
+  /// The documents that match the query's conditions, or that have the field by which it sorts.
   case filtered
   /// One document.
   case document
@@ -81,7 +82,7 @@ package enum ListenerScope: Hashable, Sendable {
     }
   }
 
-  /// `first 1 000`, `a filter`, `1 document`; `nil` for all documents.
+  /// The scope as text: `first 1 000`, `a filter`, `1 document`; `nil` for all documents.
   package var words: String? {
     switch self {
     case .all: nil
@@ -97,12 +98,12 @@ extension ListenerRecord {
   /// The part of the queried collection that the listener covers.
   package var scope: ListenerScope { ListenerScope(query, count: count) }
 
-  /// Whether the last snapshot has all documents of a collection, as far as the client can know now.
+  /// Whether the last snapshot contains all documents of a collection, as far as the client knows.
   package func isExact(whileOffline isOffline: Bool) -> Bool {
     failure == nil && scope == .all && query.collectionGroup == nil && (!isFromCache || isOffline)
   }
 
-  /// The maximum width of a name made from a query.
+  /// The maximum width of a name that is derived from a query.
   private static let longestName = 40
 
   /// The default name of a listener: `orders`, `**/items`, `orders total>=10`, `orders first 1000`.

@@ -4,22 +4,22 @@ package import FirestoreClientState
 package import FirestoreModel
 package import FirestoreQuery
 
-/// The listeners in order, information from their last snapshots, and the free tags.
+/// The listeners in order, with information from their last snapshots. Also assigns unused tags.
 package struct Listening: Sendable {
-  /// Listeners with a larger limit do not report a document's place in the result.
+  /// The largest limit of a query for which a document's position in the result is reported.
   private static let largestPlace = 500
 
   package private(set) var records: [ListenerRecord] = []
 
-  /// The document counts of the last snapshots, newest last.
+  /// The document counts of the most recent snapshots, newest last.
   package private(set) var sizes: [Int] = []
   private static let keptSizes = 256
 
-  /// The reads of the listeners in the last minute.
+  /// The documents that the server sent for each listener in the last minute.
   package private(set) var reads = ReadRates()
 
   package init() {}
-  /// The results of the listeners, for showing them in order.
+  /// The results of the listeners, stored in the order of their queries.
   private var kept: [ListenerTag: CachedResult] = [:]
   private var nextTag = 1
 
@@ -42,7 +42,7 @@ package struct Listening: Sendable {
     return record
   }
 
-  /// Adds another program's listener with its tag, unless the tag exists.
+  /// Adds a listener of another program with its tag. Does nothing if the tag already exists.
   package mutating func adopt(_ definition: ListenerDefinition, as tag: ListenerTag) {
     guard index(of: tag) == nil else { return }
     nextTag = max(nextTag, tag.rawValue + 1)
@@ -57,12 +57,13 @@ package struct Listening: Sendable {
     return records.remove(at: index)
   }
 
-  /// Removes listeners with the same query and options that ended with an error.
+  /// Removes failed listeners with the same query and options.
   package mutating func removeEnded(like definition: ListenerDefinition) {
     for record in records where record.failure != nil && record.definition == definition { _ = remove(record.tag) }
   }
 
-  /// Replaces a listener by another with a new tag, so that updates still in flight for the old query are dropped.
+  /// Replaces a listener with a new one, which gets a new tag. Updates for the old query that are still in flight are
+  /// dropped.
   package mutating func replace(_ tag: ListenerTag, with definition: ListenerDefinition) -> ListenerTag? {
     guard let index = index(of: tag) else { return nil }
     let new = takeTag()
@@ -91,7 +92,7 @@ package struct Listening: Sendable {
     return true
   }
 
-  /// The name itself, or the name with the first number that makes it unique.
+  /// The given name, or the name with the smallest number that makes it unique.
   package func freeName(like name: String, besides tag: ListenerTag? = nil) -> String {
     var free = name
     var number = 1
@@ -108,8 +109,8 @@ package struct Listening: Sendable {
 
   // MARK: Events
 
-  /// Updates a listener with the information in a snapshot.
-  /// - Parameter keepsResults: whether the snapshots have reported the whole result.
+  /// Updates a listener from a snapshot.
+  /// - Parameter keepsResults: whether the snapshots so far have reported the whole result.
   /// - Returns: the updated listener.
   @discardableResult
   package mutating func note(_ snapshot: ListenerSnapshot, keepsResults: Bool) -> ListenerRecord? {
@@ -126,7 +127,7 @@ package struct Listening: Sendable {
   /// Records how many documents the server has sent.
   package mutating func note(_ meters: [ReadMeter], at now: Timestamp) { reads.note(meters, at: now) }
 
-  /// Stores a listener's result, regardless of its snapshots.
+  /// Stores the size and state of a listener's result, as reported without a snapshot.
   package mutating func note(_ result: ListenerState.Result, of tag: ListenerTag) {
     guard let index = index(of: tag) else { return }
     records[index].count = result.count
@@ -141,7 +142,7 @@ package struct Listening: Sendable {
     kept[tag] = nil
   }
 
-  /// The documents from the snapshots of a listener with a limit; `nil` if they are not stored.
+  /// The documents that the snapshots of a listener with a limit have reported; `nil` if they are not stored.
   package func results(of tag: ListenerTag) -> [DocumentKey: Document]? {
     guard let limit = self[tag]?.query.limit, limit <= Self.largestPlace, let result = kept[tag], result.isTold else {
       return nil
@@ -159,16 +160,16 @@ package struct ReadRates: Sendable {
   private static let span: Int64 = 60
 
   private struct Series {
-    /// The last reported count.
+    /// The count in the last status.
     var total: Int
     var parts: [(second: Int64, reads: Int)] = []
   }
 
   private var series: [Target: Series] = [:]
-  /// Whether a status was already recorded. The first status only sets the starting point of each count.
+  /// Whether a status was already recorded. The first status only sets the initial values of the counters.
   private var hasBegun = false
 
-  /// Records the read counts of a status. The counts in the first status are earlier reads, so only later increases are
+  /// Records the read counts in a status. The first status contains earlier reads, so only later increases are
   /// recorded.
   package mutating func note(_ meters: [ReadMeter], at now: Timestamp) {
     var next: [Target: Series] = [:]
@@ -185,7 +186,7 @@ package struct ReadRates: Sendable {
     hasBegun = true
   }
 
-  /// The reads in the minute before a time.
+  /// The count of reads of each target in the minute before a time.
   package func lastMinute(at now: Timestamp) -> [Target: Int] {
     series.mapValues { series in
       series.parts.reduce(0) { $0 + ($1.second > now.seconds &- Self.span ? $1.reads : 0) }

@@ -3,17 +3,17 @@ import ClientPort
 package import FirestoreClientState
 package import FirestoreModel
 
-/// The requests that the server's security rules decided on, newest last: the second list of pane 4. While it is on
-/// screen, the dashboard polls the server.
+/// The requests on which the server's security rules decided, newest last. This is the second list of pane 4. While it
+/// is on screen, the dashboard polls the server.
 package struct RequestFeed: Sendable {
   /// The maximum count of stored decisions. Older decisions are dropped.
   package static let capacity = 1000
   /// The polling interval in seconds.
   private static let pause: Int64 = 1
 
-  /// The decisions; `nil` until the server has answered.
+  /// The decisions; `nil` until the server has responded.
   package private(set) var all: [RuleDecision]?
-  /// The decisions that pass the filters.
+  /// The decisions that match the filters.
   package private(set) var shown: [RuleDecision] = []
   /// The reason why the server has sent no decisions.
   package private(set) var failure: String?
@@ -22,9 +22,9 @@ package struct RequestFeed: Sendable {
   package private(set) var isFollowing = true
   package var filter = RowFilter.none { didSet { refilter() } }
   package var isDeniedOnly = false { didSet { refilter() } }
-  /// The only user whose requests are shown. The inner `nil` means users who are not signed in.
+  /// The user whose requests are shown; `nil` for all users. The inner `nil` means requests without a signed-in user.
   package private(set) var onlyUser: String??
-  /// The rejected write whose request is searched for.
+  /// The rejected write whose request must be found.
   package private(set) var wanted: RefusedWrite?
   package var asksAgainAt = Timestamp(seconds: 0)
 
@@ -32,19 +32,19 @@ package struct RequestFeed: Sendable {
 
   package var denied: Int { all?.count { !$0.isAllowed } ?? 0 }
 
-  /// The request that commands apply to.
+  /// The request that commands act on.
   package var selected: RuleDecision? {
     isFollowing ? shown.last : cursor.id.flatMap { id in shown.last { $0.number == id } }
   }
 
   package var numbers: [Int] { shown.map(\.number) }
 
-  /// The count of requests after the selected request, while the selection is held.
+  /// The count of requests after the selected request, while the list is paused.
   package var newCount: Int { isFollowing ? 0 : max(0, shown.count - 1 - cursor.index) }
 
   package var isFiltered: Bool { isDeniedOnly || onlyUser != nil || !filter.isEmpty }
 
-  /// The note that replaces the rows.
+  /// The sentence that is shown if there are no rows.
   package var note: String? {
     if let failure { return failure }
     guard let all else { return "asking the server" }
@@ -54,13 +54,13 @@ package struct RequestFeed: Sendable {
 
   // MARK: Answers
 
-  /// Starts polling immediately.
+  /// Starts polling immediately. The first request is due now.
   package mutating func ask(at now: Timestamp) -> [Effect] {
     asksAgainAt = now.advanced(seconds: Self.pause)
     return [.client(.listDecisions(after: nil))]
   }
 
-  /// The request to the server for decisions since the last answer, if it is due.
+  /// The request to the server for decisions since the last response, if it is due.
   package mutating func takeDueQuestion(at now: Timestamp) -> [Effect] {
     guard asksAgainAt <= now else { return [] }
     asksAgainAt = now.advanced(seconds: Self.pause)
@@ -85,14 +85,14 @@ package struct RequestFeed: Sendable {
 
   package mutating func follow() { isFollowing = true }
 
-  /// Holds the selected request in place.
+  /// Pauses the list, so that the selected request remains selected.
   package mutating func hold() {
     guard isFollowing else { return }
     isFollowing = false
     cursor.select(index: shown.count - 1, in: numbers)
   }
 
-  /// Selects a request and resets the filters if needed.
+  /// Selects a request. Resets the filters if they hide it.
   package mutating func select(_ decision: RuleDecision) {
     if !shown.contains(where: { $0.number == decision.number }) { clearFilter() }
     isFollowing = false
@@ -130,7 +130,7 @@ package struct RequestFeed: Sendable {
 
   package mutating func look(for write: RefusedWrite) { wanted = write }
 
-  /// Ends the search, and returns the request of the rejected write.
+  /// Returns the request of the rejected write if it was found, and ends the search for it.
   package mutating func takeWanted() -> (write: RefusedWrite, decision: RuleDecision?)? {
     guard let write = wanted else { return nil }
     wanted = nil
@@ -138,14 +138,15 @@ package struct RequestFeed: Sendable {
   }
 }
 
-/// A write that the server's rules rejected, to be found among the server's requests.
+/// A write that the server's rules rejected. Used to find the matching request in the server's list.
 package struct RefusedWrite: Hashable, Sendable {
-  /// The maximum clock difference of two machines, including the reply's latency.
+  /// The maximum difference in milliseconds between the clocks of client and server, including the latency of the
+  /// response.
   private static let tolerance: Int64 = 60_000
 
   package var batch: BatchID
   package var rejectedAt: Timestamp
-  /// The documents, each with the methods that the rules check.
+  /// The documents of the write, each with the methods that the rules check.
   private var methods: [ResourcePath: Set<String>] = [:]
 
   /// - Returns: `nil` unless the write was rejected for lack of permission.
@@ -159,7 +160,8 @@ package struct RefusedWrite: Hashable, Sendable {
     }
   }
 
-  /// The denial of one of the write's documents. If there are several, returns the denial that is nearest in time.
+  /// The request of this write among the decisions: a denied request for one of its documents. If there are several,
+  /// returns the one that is nearest in time.
   package func request(among decisions: [RuleDecision]) -> RuleDecision? {
     decisions.filter { decision in
       !decision.isAllowed && methods[decision.path]?.contains(decision.method) == true
@@ -186,7 +188,7 @@ extension RuleDecision {
     }
   }
 
-  /// The rules' evaluation time: `0.18 ms`.
+  /// The time that the evaluation of the rules took: `0.18 ms`.
   package var timeText: String? {
     milliseconds.map { milliseconds in
       guard milliseconds.isFinite, milliseconds < 1_000_000 else { return "long" }
@@ -196,7 +198,7 @@ extension RuleDecision {
     }
   }
 
-  /// The request, its user and the decision.
+  /// A sentence with the request, its user and the decision.
   package var sentence: String {
     let verdict = (isAllowed ? "allowed" : "denied") + (line.map { " by line \($0)" } ?? "")
     let end = isAllowed || reason.isEmpty ? "" : ": \(reason)"
@@ -218,7 +220,7 @@ extension RuleDecision {
     package var text: String
   }
 
-  /// The request and each evaluated statement with the values of its parts.
+  /// The description of the request: its properties, then each evaluated statement with the values of its parts.
   package var account: [SummaryRow] {
     let head = SummaryRow(kind: .text, text: sentence)
     guard let statements else {

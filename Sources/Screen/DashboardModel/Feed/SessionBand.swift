@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// The whole session as a row of steps of equal length: the activity in each step and its important events.
+/// The timeline of the whole session, divided into steps of equal length. Each step has its activity and its important
+/// events.
 ///
-/// Events add steps, and so does the time while the screen counts seconds; idle time does not. When a session has too many steps, their count is halved and their length
-/// doubled.
+/// Steps are added when events occur, and also while the screen counts seconds. Idle time adds no steps. If there are
+/// too many steps, pairs of steps are merged into steps of double length.
 package struct SessionBand: Sendable {
   /// The important events of a step.
   package struct Marks: OptionSet, Hashable, Sendable {
@@ -27,19 +28,19 @@ package struct SessionBand: Sendable {
     }
   }
 
-  /// The drawn part of the session.
+  /// The part of the session that is drawn.
   package struct Shown: Hashable, Sendable {
     package var start: Timestamp
     /// The length of a step in seconds.
     package var length: Int64
     package var steps: [Step]
 
-    /// The end of a step.
+    /// The time when a step ends.
     package func end(of index: Int) -> Timestamp {
       Timestamp(microseconds: start.advanced(seconds: length &* Int64(index + 1)).microseconds &- 1)
     }
 
-    /// The step that contains a time; the nearest step for a time outside the session.
+    /// The index of the step that contains a time. For a time outside the session, returns the nearest step.
     package func index(of time: Timestamp) -> Int {
       max(0, min(steps.count - 1, Int((time.seconds &- start.seconds) / max(1, length))))
     }
@@ -51,7 +52,7 @@ package struct SessionBand: Sendable {
   private var length: Int64 = 1
   private var steps: [Step] = []
   private var isOffline = false
-  /// The current second. Its step is added when the second is over.
+  /// The events of the current second. They become a step when the second is over.
   private var present: (second: Int64, step: Step)?
 
   package init() {}
@@ -75,7 +76,7 @@ package struct SessionBand: Sendable {
     self.isOffline = isOffline
   }
 
-  /// Draws the time up to a moment, although nothing has happened, so that the last step is the present.
+  /// Extends the timeline to a time although no event occurred, so that its last step is the present.
   package mutating func run(to now: Timestamp) {
     if let present {
       guard present.second < now.seconds else { return }
@@ -110,7 +111,7 @@ package struct SessionBand: Sendable {
     }
   }
 
-  /// The session up to the last whole second, in a given count of columns; `nil` before the first event.
+  /// The session up to the last whole second, as steps in a given count of columns; `nil` before the first event.
   package func shown(columns: Int, at now: Timestamp) -> Shown? {
     var band = self
     if let present, present.second < now.seconds { band.add(present.step, at: present.second) }

@@ -3,7 +3,7 @@ package import ClientPort
 import FirestoreModel
 
 extension FeedRow {
-  /// The row of a connection or call that a proxy saw: `#3 Commit`, its document, and `ok, 4.1 ms`.
+  /// The row of a connection or call that a proxy observed: `#3 Commit`, its document, and `ok, 4.1 ms`.
   package init(_ event: ProtocolEvent) {
     let name = [event.connection.map { "#\($0)" }, event.method.isEmpty ? nil : event.method].compactMap(\.self)
     self.init(

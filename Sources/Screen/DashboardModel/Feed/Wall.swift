@@ -2,15 +2,15 @@
 package import ClientPort
 package import FirestoreModel
 
-/// The last minute of all listeners and of this client's writes on one axis of seconds. It is recorded even while the
-/// wall is off screen.
+/// The events of all listeners and this client's writes in the last minute, by second. They are recorded even while the
+/// wall is not on screen.
 package struct Wall: Sendable {
-  /// The length of the wall in seconds.
+  /// The period that the wall shows, in seconds.
   package static let span = 60
-  /// The window of a mean rate in seconds.
+  /// The period over which the mean rate is computed, in seconds.
   package static let rateSpan = 10
 
-  /// The time since which events are counted.
+  /// The time when counting began.
   package private(set) var start: Timestamp
   private var events: [ListenerTag: SecondSeries] = [:]
   /// The time of the last event.
@@ -18,8 +18,8 @@ package struct Wall: Sendable {
   package private(set) var made = SecondSeries()
   package private(set) var acknowledged = SecondSeries()
   package private(set) var rejected = SecondSeries()
-  /// The longest round trip of the writes acknowledged in each second, in milliseconds. The value is stored plus one,
-  /// so that a round trip under 1 ms is not zero.
+  /// The longest round trip in milliseconds of the writes that were acknowledged in each second. 1 is added to each
+  /// value, so that a round trip under 1 ms differs from none.
   package private(set) var roundTrips = SecondSeries()
   /// Recent round trips in milliseconds, newest last.
   package private(set) var recentTrips: [Int] = []
@@ -41,7 +41,7 @@ package struct Wall: Sendable {
     latest = time
   }
 
-  /// - Parameter roundTrip: the time from sending to the answer, if known.
+  /// - Parameter roundTrip: the time from sending the write to the server's response, if known.
   package mutating func noteAcknowledged(after roundTrip: Duration?, at time: Timestamp) {
     acknowledged.add(1, at: time)
     latest = time
@@ -58,7 +58,7 @@ package struct Wall: Sendable {
     totals.rejected += 1
   }
 
-  /// Moves the history of a listener to its replacement.
+  /// Assigns the history of a listener to the listener that replaces it.
   package mutating func reassign(_ old: ListenerTag, to tag: ListenerTag) {
     events[tag] = events.removeValue(forKey: old)
   }
@@ -67,7 +67,7 @@ package struct Wall: Sendable {
 
   package func events(of tag: ListenerTag) -> SecondSeries { events[tag] ?? SecondSeries() }
 
-  /// Whether the wall changes as time passes, because the last minute has an event.
+  /// Whether the wall changes while time passes. This is so if an event occurred in the last minute.
   package func isMoving(at now: Timestamp) -> Bool {
     latest.map { now.wholeSeconds(since: $0) <= Int64(Self.span) } ?? false
   }
@@ -89,13 +89,14 @@ package struct Wall: Sendable {
 
 /// The order of the listeners on the wall.
 package enum WallOrder: String, CaseIterable, Sendable {
-  /// The order of opening.
+  /// Sorted by the order in which the listeners were started.
   case opened
-  /// Most events in the last minute first.
+  /// The listeners with most events in the last minute first.
   case rate
   case name
 
-  /// The time in seconds for which an order by rate stays unchanged. Rows that move with every event are unreadable.
+  /// The time in seconds before the listeners are sorted by rate again. If rows moved with every event, they could not
+  /// be read.
   package static let rateHold: Int64 = 10
 
   package var next: WallOrder {
@@ -111,7 +112,7 @@ package enum WallOrder: String, CaseIterable, Sendable {
     }
   }
 
-  /// Orders listeners.
+  /// Sorts listeners.
   /// - Parameter now: the current second.
   package func sorted(_ listeners: [ListenerRecord], _ wall: Wall, at now: Int64) -> [ListenerRecord] {
     switch self {
@@ -127,24 +128,24 @@ package enum WallOrder: String, CaseIterable, Sendable {
   }
 }
 
-/// One number for each of the last seconds. Seconds older than `capacity` are dropped.
+/// A number for each of the last seconds. Numbers of seconds before the last `capacity` seconds are dropped.
 package struct SecondSeries: Sendable {
-  /// The count of stored seconds: a minute, plus the time by which the wall's order lags behind.
+  /// The count of stored seconds: a minute, plus the interval at which the wall sorts the listeners.
   package static let capacity = 80
 
   private var numbers: [UInt32] = []
-  /// The newest second with a number.
+  /// The newest second that has a number.
   private var newest: Int64?
 
   package init() {}
 
-  /// Adds to the number of a second. Ignores seconds before the stored ones.
+  /// Adds a number to the number of a second. Ignores seconds that are no longer stored.
   package mutating func add(_ number: Int, at time: Timestamp) {
     guard number > 0, let place = place(of: time.seconds) else { return }
     numbers[place] = UInt32(clamping: Int(numbers[place]) + min(number, Int(UInt32.max)))
   }
 
-  /// Raises the number of a second to another number, if that is larger.
+  /// Sets the number of a second to another number if that is larger.
   package mutating func raise(to number: Int, at time: Timestamp) {
     guard number > 0, let place = place(of: time.seconds) else { return }
     numbers[place] = max(numbers[place], UInt32(clamping: number))
@@ -166,7 +167,7 @@ package struct SecondSeries: Sendable {
     return index < 0 ? index + Self.capacity : index
   }
 
-  /// The number of one second.
+  /// The number of a second.
   package subscript(second: Int64) -> Int {
     guard let newest, second <= newest, newest &- second < Int64(Self.capacity) else { return 0 }
     return Int(numbers[index(second)])
@@ -192,9 +193,9 @@ package struct SecondSeries: Sendable {
   }
 }
 
-/// Numbers counted in classes, each twice as wide as the previous one, so one more number changes few classes.
+/// A histogram of numbers. Each class is twice as wide as the previous class, so adding a number changes few classes.
 package struct Histogram: Hashable, Sendable {
-  /// The numbers up to `limit` that are above the previous class.
+  /// A class with the numbers that are above the previous class and at most `limit`.
   package struct Class: Hashable, Sendable {
     package var limit: Int
     package var count: Int
@@ -206,10 +207,10 @@ package struct Histogram: Hashable, Sendable {
 
   package var count: Int { sorted.count }
 
-  /// The number that about `share` percent of the numbers do not exceed; 0 without numbers.
+  /// The smallest number such that about `share` percent of all numbers are not larger; 0 without numbers.
   package func percentile(_ share: Int) -> Int { sorted.isEmpty ? 0 : sorted[min(count - 1, count * share / 100)] }
 
-  /// The classes from the first to the last non-empty one.
+  /// The classes from the first to the last class that has numbers.
   package var classes: [Class] {
     guard let first = sorted.first, let last = sorted.last else { return [] }
     var classes: [Class] = []

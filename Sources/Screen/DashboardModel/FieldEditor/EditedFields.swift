@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// A document's edited fields and its original fields. Together they determine the write.
+/// A document's original and edited fields. The difference between them determines the write.
 package struct EditedFields: Sendable {
   /// The fields before the edit.
   package let base: Fields
   package private(set) var fields: Fields
-  /// The transforms, which the server computes. A field with a transform has its old value in `fields`, or no value.
+  /// The fields that the server computes, as transforms. In `fields`, such a field has its old value or is missing.
   package private(set) var transforms: [FieldTransform] = []
   /// The changes. An array counts as one value.
   package private(set) var changes: [FieldChange] = []
@@ -19,7 +19,8 @@ package struct EditedFields: Sendable {
   package var isChanged: Bool { !changes.isEmpty || !transforms.isEmpty }
   package var changeCount: Int { changes.count + transforms.count }
 
-  /// The part of a path that a write can name: up to the first array.
+  /// The part of a path that can be used in a write's mask. It ends at the first array, because a mask cannot contain
+  /// array indices.
   package func fieldPath(of path: [String]) -> FieldPath {
     var value = Value.map(fields)
     for (depth, segment) in path.enumerated() {
@@ -36,14 +37,14 @@ package struct EditedFields: Sendable {
     transforms.isEmpty ? nil : transforms.first { $0.path == FieldPath(segments: path) }?.operation
   }
 
-  /// Sets a value, or with `nil` deletes it. An index one past an array's end appends.
+  /// Sets the value at a path. `nil` deletes the value. An index after the last element of an array appends an element.
   package mutating func put(_ value: Value?, at path: [String]) {
     dropTransforms(touching: fieldPath(of: path))
     if case .map(let new)? = Value.map(fields).replacing(path[...], with: value) { fields = new }
     noteChanges(below: path.first)
   }
 
-  /// Makes the server compute a field. The field's own value is left out of the write.
+  /// Makes the server compute a field with a transform. The write then does not contain the field's value.
   package mutating func transform(_ operation: FieldTransform.Operation, at path: [String]) {
     put(base.value(at: path), at: path)
     transforms.append(FieldTransform(path: FieldPath(segments: path), operation: operation))
@@ -52,7 +53,7 @@ package struct EditedFields: Sendable {
   /// Restores the original value.
   package mutating func revert(_ path: [String]) { put(base.value(at: path), at: path) }
 
-  /// Applies the same changes to fields that other clients have changed.
+  /// The same changes, applied to fields that other clients have changed.
   func rebased(onto now: Fields) -> EditedFields {
     var result = EditedFields(base: now)
     for change in changes { result.put(change.new, at: change.path.segments) }
@@ -60,7 +61,7 @@ package struct EditedFields: Sendable {
     return result
   }
 
-  /// Compares only one top-level field, because a document can have very many.
+  /// Updates the changes of only one top-level field, because a document can have very many fields.
   private mutating func noteChanges(below name: String?) {
     guard let name else { return }
     var (before, after) = (Fields(), Fields())
@@ -76,8 +77,8 @@ package struct EditedFields: Sendable {
 }
 
 extension FieldChange {
-  /// The changed leaves as a write names them. A new map is named by its leaves, so that the write does not replace a
-  /// map that another client creates at the same time.
+  /// The changes as the paths and values of a write. For a new map, the paths of its fields are used, so that the write
+  /// does not replace a map that another client creates at the same time.
   package static func written(_ old: Fields, _ new: Fields) -> [FieldChange] {
     between(old, new).flatMap { change -> [FieldChange] in
       guard change.old == nil, case .map(let fields)? = change.new, !fields.isEmpty else { return [change] }
@@ -89,7 +90,7 @@ extension FieldChange {
 }
 
 extension Value {
-  /// The entry of a map by its name, or the element of an array by its index.
+  /// The field of a map with a name, or the element of an array with an index.
   func child(_ name: String) -> Value? {
     switch self {
     case .map(let fields): return fields[name]
@@ -98,8 +99,9 @@ extension Value {
     }
   }
 
-  /// The value with a new value at a path; `nil` removes the value at the path. Missing maps on the path are created
-  /// and replace scalar values. An array without the index is unchanged.
+  /// A copy of the value in which the value at a path is replaced; `nil` removes the value at the path. Missing maps on
+  /// the path are created. A scalar value on the path is replaced by a map. If an array on the path does not have the
+  /// index, nothing changes.
   fileprivate func replacing(_ path: ArraySlice<String>, with new: Value?) -> Value? {
     guard let name = path.first else { return new }
     switch self {
@@ -126,7 +128,7 @@ extension Value {
 }
 
 extension Fields {
-  /// The value at a path, which can lead through arrays.
+  /// The value at a path. The path can contain array indices.
   package func value(at path: [String]) -> Value? {
     path.reduce(Value.map(self)) { value, name in value?.child(name) }
   }
@@ -134,19 +136,19 @@ extension Fields {
 
 /// One line of the field editor.
 package struct EditedRow: Hashable, Sendable {
-  /// The path of the field; empty for the line that adds a field.
+  /// The path of the field; empty for the line in which you add a field.
   package var path: [String]
-  /// Whether the row is expanded; `nil` for a field without child lines.
+  /// Whether the row is unfolded; `nil` for a field without subfields.
   package var isOpen: Bool?
 
   package var isAddition: Bool { path.isEmpty }
   package var depth: Int { max(0, path.count - 1) }
 }
 
-/// All lines of the field editor: present fields, removed fields, and fields that the server computes.
+/// All lines of the field editor: existing fields, removed fields, and fields that the server computes.
 struct EditedRows {
   let edited: EditedFields
-  /// The containers that are folded or unfolded contrary to the default for their size.
+  /// The arrays and maps that the user folded or unfolded. By default, their size determines whether they are folded.
   let toggled: Set<[String]>
 
   private static let smallContainer = 4

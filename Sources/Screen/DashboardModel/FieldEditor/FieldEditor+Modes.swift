@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// The modes of the field editor, and the meaning of keys in each.
+/// The modes of the field editor, and what keys do in each mode.
 extension FieldEditor {
-  /// The text field that is being typed.
+  /// The active text field.
   package var field: TextField? {
     get {
       switch mode {
@@ -32,7 +32,7 @@ extension FieldEditor {
     set { if let newValue { mode = .reviewing(newValue) } }
   }
 
-  /// The entry that is being typed in a row. A new field is typed in the last row.
+  /// The input of the value that is being typed in a row. A new field is typed in the last row.
   package func entry(of row: EditedRow) -> FieldEntry? {
     switch mode {
     case .typing(let entry), .choosing(_, let entry):
@@ -43,7 +43,7 @@ extension FieldEditor {
 
   // MARK: Steps
 
-  /// Starts typing the value of the selected field. On the last row, starts typing the name of a new field.
+  /// Starts the input of the selected field's value. In the last row, starts the input of a new field's name.
   /// - Returns: the reason why the field cannot be typed; `nil` if it can be typed.
   package mutating func type() -> String? {
     guard let row = selected, !row.isAddition else {
@@ -58,7 +58,7 @@ extension FieldEditor {
     return nil
   }
 
-  /// Adds a field next to the selected one, or an element to the selected or surrounding array.
+  /// Starts adding a field next to the selected field. In an array, starts adding an element.
   package mutating func name() {
     var path = selectedPath
     if edited.isInArray(path) { path = edited.fieldPath(of: path).segments }
@@ -79,7 +79,7 @@ extension FieldEditor {
     mode = .naming(TextField(prefix), problem: nil)
   }
 
-  /// Continues with the value of the named field.
+  /// Accepts the name of the new field, and continues with its value.
   package mutating func acceptName() {
     guard case .naming(let field, _) = mode else { return }
     do throws(ModelError) {
@@ -101,7 +101,8 @@ extension FieldEditor {
     return edited.fields.value(at: entry.path) == nil && edited.base.value(at: entry.path) == nil
   }
 
-  /// Moves to the next row after an accepted value. After a new field, moves to the row that adds another field.
+  /// Moves to the next row after a value was accepted. After a new field, moves to the row in which you add another
+  /// field.
   package mutating func goOn(by step: Int, afterNew wasNew: Bool) {
     if wasNew, step > 0 { select(rows.count - 1) } else { move(by: step) }
   }
@@ -120,7 +121,7 @@ extension FieldEditor {
     mode = .choosing(cursor, entry)
   }
 
-  /// Changes the type of an entry. Accepts it immediately if the type takes no text.
+  /// Changes the type of the value that is being typed. If the type needs no text, accepts the value immediately.
   package mutating func take(_ kind: FieldKind, now: Timestamp) {
     guard case .choosing(_, var entry) = mode else { return }
     entry.change(to: kind, now: now)
@@ -134,14 +135,14 @@ extension FieldEditor {
     mode = .typing(entry)
   }
 
-  /// Deletes the selected field. A deleted or unsent field is restored to its original state.
+  /// Deletes the selected field. If the field was already deleted, or is new, restores its original state.
   package mutating func removeSelected() {
     guard let row = selected, !row.isAddition else { return }
     let isThere = edited.fields.value(at: row.path) != nil
     if isThere || edited.transform(at: row.path) != nil { put(nil, at: row.path) } else { revert(row.path) }
   }
 
-  /// Handles `space`: toggles a value, or folds and unfolds.
+  /// Handles `space`: toggles a Boolean value, or folds or unfolds an array or map.
   package mutating func switchSelected() {
     guard let row = selected, !row.isAddition else { return }
     if row.isOpen != nil { return toggle(row.path) }
@@ -160,7 +161,7 @@ extension FieldEditor {
     }
   }
 
-  /// Returns to the previous mode; `false` in the first mode.
+  /// Returns to the previous mode. Returns `false` if the editor is in its first mode.
   package mutating func stepBack() -> Bool {
     switch mode {
     case .browsing: return false

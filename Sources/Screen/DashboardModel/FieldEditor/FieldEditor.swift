@@ -2,14 +2,15 @@
 package import ClientPort
 package import FirestoreModel
 
-/// A document's fields as a form, each with its type and its change. Before the write is sent, the form shows a review.
+/// A document's fields as a form. Each row shows the type and the change of a field. Before the write is sent, the
+/// editor shows it for review.
 package struct FieldEditor: Sendable {
   package enum Mode: Sendable {
     case browsing
-    /// A field is being added; its path is typed.
+    /// The path of a new field is being typed.
     case naming(TextField, problem: String?)
     case typing(FieldEntry)
-    /// A type is being chosen for an entry.
+    /// The user is choosing the type of a value.
     case choosing(Cursor<Int>, FieldEntry)
     case reviewing(FieldReview)
   }
@@ -33,7 +34,7 @@ package struct FieldEditor: Sendable {
     list()
   }
 
-  /// The key of the document; `nil` if it gets an automatic id.
+  /// The key of the document; `nil` if the document will get an automatic id.
   package var key: DocumentKey? {
     switch subject {
     case .document(let key), .documentToCreate(let key): key
@@ -45,8 +46,8 @@ package struct FieldEditor: Sendable {
   /// Whether leaving the editor would lose edits.
   package var hasUnsentEdits: Bool { edited.isChanged }
 
-  /// A new editor with the same edits over the other clients' version of the document. If they deleted the document,
-  /// the edits are for a new document.
+  /// A new editor with the same edits, starting from the other clients' version of the document. If they deleted the
+  /// document, the edits create a new document.
   package func again(over now: Fields?) -> FieldEditor {
     var editor = self
     if let now {
@@ -62,7 +63,8 @@ package struct FieldEditor: Sendable {
     return editor
   }
 
-  /// Records the current document. Timestamps set by the server do not count as changes by other clients.
+  /// Compares the current document with the edited one, to find changes by other clients. Timestamps that the server
+  /// sets do not count.
   package mutating func note(_ now: Fields) {
     changedMeanwhile = FieldChange.written(edited.base, now).filter { change in
       if case .serverTimestamp? = change.old { false } else { true }
@@ -84,14 +86,14 @@ package struct FieldEditor: Sendable {
 
   package var selected: EditedRow? { rows.indices.contains(cursor.index) ? rows[cursor.index] : nil }
 
-  /// The path of the selected field. New fields are added next to it.
+  /// The path of the selected field. A new field is added next to it.
   package var selectedPath: [String] { selected?.path ?? [] }
 
   package mutating func move(by step: Int) { cursor.move(by: step, in: rows.indices) }
 
   package mutating func select(_ index: Int) { cursor.select(index: index, in: rows.indices) }
 
-  /// Selects a field, unfolding the fields around it.
+  /// Selects a field, and unfolds the arrays and maps that contain it.
   package mutating func select(_ path: [String]) {
     for depth in path.indices.dropFirst() {
       let parent = Array(path[..<depth])
@@ -127,7 +129,7 @@ package struct FieldEditor: Sendable {
     list()
   }
 
-  /// An entry with the current text and type of a field.
+  /// The input for a field, with its current text and type.
   package func entry(at path: [String]) -> FieldEntry {
     let isInArray = edited.isInArray(path)
     func entry(_ kind: FieldKind, _ text: String) -> FieldEntry {
@@ -140,8 +142,8 @@ package struct FieldEditor: Sendable {
     return entry(FieldKind(value), FieldText.text(of: value, in: database))
   }
 
-  /// Stores the result of an entry in the document. An entry with unchanged text and type changes nothing.
-  /// - Returns: whether the entry was accepted.
+  /// Applies the typed value to the document. If text and type are unchanged, the document does not change.
+  /// - Returns: whether the value was accepted.
   package mutating func accept(_ entry: FieldEntry) -> Bool {
     let before = self.entry(at: entry.path)
     let isThere = edited.fields.value(at: entry.path) != nil || edited.transform(at: entry.path) != nil
@@ -160,8 +162,8 @@ package struct FieldEditor: Sendable {
     return true
   }
 
-  /// The path for a new field.
-  /// - Throws: the reason why the path is invalid, or that the field already exists.
+  /// The path of a new field.
+  /// - Throws: the reason why the path is invalid, or an error if the field already exists.
   func newPath(_ text: String) throws(ModelError) -> [String] {
     let path = try FieldPath(validating: text)
     if path.isDocumentID { throw ModelError("__name__ is the document's own name") }
@@ -177,15 +179,15 @@ package struct FieldEditor: Sendable {
   }
 }
 
-/// The field editors that are not on the screen, each with the event that brings it back. The overlay holds the editor
-/// that is on the screen.
+/// The field editors that are not on the screen. Each returns to the screen after the event in this diagram. The
+/// overlay contains the editor that is on the screen.
 ///
-///     on the screen ── a question comes up ──► waiting ────── answered ──► on the screen, or dropped
-///           │──────── sent ──────────────────► sent ───────── conflict ──► on the screen, over the current document
-///           └──────── edited as a text ──────► handed over ── gave up ───► on the screen
+/// on the screen ── a question comes up ──► waiting ────── answered ──► on the screen, or dropped │──────── sent
+/// ──────────────────► sent ───────── conflict ──► on the screen, over the current document └──────── edited as a text
+/// ──────► handed over ── gave up ───► on the screen
 ///
-/// Each of the three places can hold one edit, because a conflict with the sent edit can be reported while another edit
-/// is open.
+/// Each of the three states can have one edit at a time. A conflict with the sent edit can be reported while another
+/// edit is open.
 package struct EditingState: Sendable {
 
   private var waiting: FieldEditor?
@@ -194,12 +196,12 @@ package struct EditingState: Sendable {
 
   package init() {}
 
-  /// Sets an editor aside during a question. Drops an editor without edits.
+  /// Sets an editor aside while a question is shown. Drops an editor without edits.
   package mutating func wait(_ editor: FieldEditor?) {
     if let editor, editor.hasUnsentEdits { waiting = editor }
   }
 
-  /// Removes and returns the waiting editor.
+  /// Removes and returns the editor that was set aside.
   package mutating func takeWaiting() -> FieldEditor? {
     defer { waiting = nil }
     return waiting
@@ -207,22 +209,23 @@ package struct EditingState: Sendable {
 
   package mutating func dropWaiting() { waiting = nil }
 
-  /// Stores an editor in case its edit returns with a conflict, replacing the previous one.
+  /// Stores an editor when its edit is sent, in case a conflict is reported. Replaces the previously stored editor.
   package mutating func send(_ editor: FieldEditor) -> FieldEdit {
     sent = editor
     return editor.edit
   }
 
-  /// The last sent edit, over the current document.
+  /// The editor of the last sent edit, starting from the current document.
   package func again(over now: Fields?) -> FieldEditor? { sent?.again(over: now) }
 
-  /// Stores an editor while the user's text editor has its edits, in case the text editor returns nothing.
+  /// Stores an editor when its edits are opened in the user's text editor. It is restored if the text editor returns
+  /// nothing.
   package mutating func handOver(_ editor: FieldEditor) { handedOver = editor }
 
-  /// Drops the handed-over editor, because the user's text editor gets another text.
+  /// Drops the stored editor, because the user's text editor opens another text.
   package mutating func beginText() { handedOver = nil }
 
-  /// Removes the handed-over editor, and returns it if it has unsent edits.
+  /// Removes the editor whose edits were opened in the text editor. Returns it if it has unsent edits.
   package mutating func takeBack() -> FieldEditor? {
     defer { handedOver = nil }
     return handedOver?.hasUnsentEdits == true ? handedOver : nil

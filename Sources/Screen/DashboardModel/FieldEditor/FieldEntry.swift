@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// The value of one field being typed, with its type.
+/// The input of one field's value: the typed text and the type.
 package struct FieldEntry: Sendable {
-  /// The result of reading a text.
+  /// The result of parsing the text.
   package enum Outcome: Equatable, Sendable {
     case value(Value)
     case transform(FieldTransform.Operation)
@@ -11,24 +11,24 @@ package struct FieldEntry: Sendable {
     case wrong(FieldTextError)
   }
 
-  /// The maximum length of text typed here. Use a text editor for longer text.
+  /// The maximum length of typed text in characters. Longer text needs a text editor.
   package static let longest = 20_000
 
   package let path: [String]
   package private(set) var kind: FieldKind
   package private(set) var outcome: Outcome
-  /// The text as typed, of any type.
+  /// The typed text. It is stored for every type.
   package private(set) var text: TextField
   /// The initial text.
   private let original: String
   private let database: DatabaseID
   private let isInArray: Bool
-  /// Whether the text determines the type, as in `hearth set`, because you chose no type.
+  /// Whether the type is inferred from the text, as in `hearth set`. This is so until you choose a type.
   package private(set) var infersKind: Bool
 
   /// - Parameters:
   ///   - isInArray: whether the field is an array element. An element cannot be an array, a vector or a transform.
-  ///   - infersKind: whether the text determines the type.
+  ///   - infersKind: whether the type is inferred from the text.
   package init(
     _ path: [String], _ kind: FieldKind, text: String, isInArray: Bool, infersKind: Bool = false,
     in database: DatabaseID
@@ -44,7 +44,7 @@ package struct FieldEntry: Sendable {
     read()
   }
 
-  /// The text field; `nil` for a type that takes no text. The text is parsed after every change.
+  /// The text field; `nil` for a type that needs no text. The text is parsed after every change.
   package var field: TextField? {
     get { kind.takesText ? text : nil }
     set {
@@ -54,8 +54,8 @@ package struct FieldEntry: Sendable {
     }
   }
 
-  /// Changes the type and keeps the text, except between a value and the operand of a transform. An empty text becomes
-  /// the most common text of the type.
+  /// Changes the type and keeps the typed text. An unchanged text is replaced if the change is between a value and a
+  /// transform. An empty text becomes the most common text of the type.
   package mutating func change(to new: FieldKind, now: Timestamp) {
     let isOther = kind.isTransform != new.isTransform && text.text.equalsUTF8(original)
     kind = new
@@ -75,7 +75,7 @@ package struct FieldEntry: Sendable {
     read()
   }
 
-  /// The reason why the entry cannot be accepted, with the position of the error.
+  /// The reason why the input is invalid, with the position of the error.
   package var problem: String? {
     if case .wrong(let error) = outcome { error.message(in: text.text) } else { nil }
   }
@@ -89,7 +89,7 @@ package struct FieldEntry: Sendable {
     return try result(as: kind)
   }
 
-  /// The value of the text without a type. Its type becomes the type of the entry.
+  /// The value of a text whose type is inferred. The inferred type becomes the type of the input.
   private mutating func inferred() throws(FieldTextError) -> Value {
     let value = try FieldText.value(text.text, in: database)
     kind = FieldKind(value)
@@ -133,7 +133,7 @@ extension Value {
 }
 
 extension FieldTransform.Operation {
-  /// The text of the transform's operand.
+  /// The operand of the transform as text.
   func operandText(in database: DatabaseID) -> String {
     switch self {
     case .serverTimestamp: ""
@@ -143,7 +143,7 @@ extension FieldTransform.Operation {
   }
 }
 
-/// A kind of field content: a value of a type, a transform, or none.
+/// A kind of field content: a value of a type, a transform, or no value.
 package enum FieldKind: CaseIterable, Hashable, Sendable {
   case string, integer, double, boolean, null, timestamp, map, array, reference, geoPoint, bytes, vector
   case serverTimestamp, increment, maximum, minimum, arrayUnion, arrayRemove
@@ -204,7 +204,7 @@ package enum FieldKind: CaseIterable, Hashable, Sendable {
     }
   }
 
-  /// The name for columns of width 4.
+  /// An abbreviated name for columns that are 4 wide.
   package var short: String {
     switch self {
     case .string: "str"
@@ -254,7 +254,7 @@ package enum FieldKind: CaseIterable, Hashable, Sendable {
     }
   }
 
-  /// An example of the text, or the effect of a kind without text.
+  /// An example of the text. For a kind without text, its effect.
   package var example: String {
     switch self {
     case .string: "any text"
@@ -287,7 +287,7 @@ package enum FieldKind: CaseIterable, Hashable, Sendable {
     }
   }
 
-  /// Whether the server computes the value from its current one.
+  /// Whether the server computes the new value from the current value.
   package var isTransform: Bool {
     switch self {
     case .serverTimestamp, .increment, .maximum, .minimum, .arrayUnion, .arrayRemove: true
@@ -295,7 +295,7 @@ package enum FieldKind: CaseIterable, Hashable, Sendable {
     }
   }
 
-  /// The next or previous type of a value. For a kind that is not a type, this is the first type.
+  /// The next or previous type of a value. If the kind is not a type, returns the first type.
   func neighbour(_ step: Int) -> FieldKind {
     let types = Self.allCases.filter { !$0.isTransform && $0 != .delete }
     guard let index = types.firstIndex(of: self) else { return .string }

@@ -3,7 +3,7 @@ package import ClientPort
 import FirestoreJSON
 package import FirestoreModel
 
-/// The mutation of an edit, exactly as sent, field by field.
+/// The mutation of an edit, exactly as it will be sent, with a row for each field.
 package struct FieldReview: Sendable {
   /// The change of one field.
   package struct Row: Hashable, Sendable {
@@ -12,7 +12,7 @@ package struct FieldReview: Sendable {
     package var change: Change
     package var name: String
     package var old: String?
-    /// The new value, or the server's transform.
+    /// The new value, or the transform that the server applies.
     package var new: String
 
     package init(change: Change, name: String, old: String? = nil, new: String) {
@@ -23,16 +23,16 @@ package struct FieldReview: Sendable {
   /// The title, such as `update orders/a` or `set orders/a`.
   package let title: String
   package let isNew: Bool
-  /// Further properties of the write: the mask and the precondition.
+  /// Texts about the write's mask and precondition.
   package let facts: [String]
   package let rows: [Row]
-  /// The reason why the write cannot be sent.
+  /// The reason why the write cannot be sent; `nil` if it can be sent.
   package let problem: String?
   /// The write as JSON.
   package let text: String
   package var cursor = Cursor<Int>()
 
-  /// - Parameter exists: whether a document is known to exist at the path of the document to create.
+  /// - Parameter exists: whether a document is known to exist at the path where the edit creates a document.
   package init(_ editor: FieldEditor, exists: Bool) {
     isNew = editor.isNew
     let edit = editor.edit
@@ -89,10 +89,10 @@ package struct FieldReview: Sendable {
     } catch { return error.message }
   }
 
-  /// The maximum count of shown elements. Longer values show only the count.
+  /// The maximum count of elements that are shown. For longer arrays, only the element count is shown.
   private static let mostElements = 20
 
-  /// The value with its elements, unless there are many.
+  /// The value as text with its elements. If there are too many elements, the text contains only their count.
   fileprivate static func text(of value: Value, in database: DatabaseID) -> String {
     switch value {
     case .array(let values) where values.count > mostElements: ValueText.short(value)
@@ -157,7 +157,7 @@ extension FieldEdit.Subject {
     }
   }
 
-  /// The subject of a text edit of the same document.
+  /// The subject of an edit of the same document in the user's text editor.
   package var request: EditRequest.Subject {
     switch self {
     case .document(let key): .document(key)
@@ -166,7 +166,7 @@ extension FieldEdit.Subject {
     }
   }
 
-  /// A placeholder for the document's key.
+  /// The document's key, or a placeholder if the document will get an automatic id.
   var sample: DocumentKey? {
     switch self {
     case .document(let key), .documentToCreate(let key): key

@@ -3,9 +3,9 @@ import FirestoreJSON
 package import FirestoreModel
 import FirestoreText
 
-/// The text syntax of values, by type.
+/// The text syntax of values for each type.
 package enum FieldText {
-  /// The text that `value(_:_:)` reads back as the same value.
+  /// A text that `value(_:_:)` parses to the same value.
   package static func text(of value: Value, in database: DatabaseID) -> String {
     switch value {
     case .null, .serverTimestamp: ""
@@ -151,7 +151,7 @@ package enum FieldText {
     }
   }
 
-  /// The count of characters before a position that is given by line and column, in scalars.
+  /// The count of characters before a position. The position is given by line and column, in Unicode scalars.
   private static func offset(of line: Int, _ column: Int, in text: String) -> Int {
     let scalars = text.unicodeScalars
     var index = scalars.startIndex
@@ -186,7 +186,7 @@ package struct FieldTextError: Error, Hashable {
   }
 }
 
-/// Numbers and times. They are read character by character so that errors name the first invalid one.
+/// Numbers and times. They are parsed character by character, so that errors report the first invalid character.
 extension FieldText {
   static func integer(_ text: String) throws(FieldTextError) -> Int64 {
     let characters = Array(text)
@@ -297,8 +297,8 @@ private struct CharacterScanner {
 }
 
 extension FieldText {
-  /// The value of a text without a chosen type, as in `hearth set`. Numbers, `true`, `false`, `null`, times, JSON and
-  /// typed texts are parsed. Any other text is a string, and so is any quoted text.
+  /// Parses a text for which no type was chosen, as in `hearth set`. Numbers, `true`, `false`, `null`, times, JSON and
+  /// texts with a type prefix have a special meaning. Any other text is a string. Quoted text is always a string.
   package static func value(_ text: String, in database: DatabaseID) throws(FieldTextError) -> Value {
     guard let first = text.unicodeScalars.first else { return .string("") }
     do throws(TextError) {
@@ -313,7 +313,7 @@ extension FieldText {
     }
   }
 
-  /// Whether the text starts with a type, as in `string:42`.
+  /// Whether the text starts with a type prefix, as in `string:42`.
   private static func isTyped(_ text: String) -> Bool {
     do throws(TextError) { return try TypedLiteral.syntax(text, column: 1) != nil } catch { return true }
   }

@@ -4,7 +4,7 @@ package import FirestoreModel
 import FirestoreQuery
 import FirestoreText
 
-/// The cache's contents and its query times.
+/// The sections about the cache's contents and the times of queries.
 extension InsideTable {
   package static func cache(_ survey: CacheSurvey, _ context: InsideContext) -> InsideTable {
     var table = InsideTable(columns: [
@@ -101,7 +101,7 @@ extension InsideTable {
     return table
   }
 
-  /// The times of the start and of queries, compared with the budget.
+  /// The times for opening the cache and for queries, compared with the user's limits.
   package static func queries(of inside: ClientInside, _ budget: LatencyBudget) -> InsideTable {
     var table = InsideTable(columns: [
       Column(title: "query", isFlexible: true), Column(title: "docs", isNumber: true, rank: 1),
@@ -153,7 +153,7 @@ extension InsideTable {
     ]
   }
 
-  /// The part of the budget that runs have exceeded; `nil` if all runs met the budget.
+  /// The limit that was exceeded, as text; `nil` if the times are within all limits.
   private static func breach(of part: QueryTimes.Class, _ budget: LatencyBudget) -> String? {
     if part.p99 > budget.p99 { return "over \(TimeText.fine(budget.p99))" }
     return part.median > budget.median ? "over \(TimeText.fine(budget.median))" : nil
@@ -161,7 +161,7 @@ extension InsideTable {
 }
 
 extension CacheSurvey.Coverage {
-  /// The part that is available offline: `all, 0:12 ago`, `3 results`, `parts`.
+  /// Describes which data is available offline: `all, 0:12 ago`, `3 results`, `parts`.
   fileprivate func text(at now: Timestamp) -> String {
     if let wholeAsOf { return "all, \(TimeText.elapsed(seconds: now.wholeSeconds(since: wholeAsOf))) ago" }
     return results > 0 ? "\(grouped(results)) result\(results == 1 ? "" : "s")" : "parts"
@@ -176,7 +176,7 @@ extension CacheSurvey {
     return "\(ByteText.short(Int(clamping: bytes)))\(empty)\(limit)"
   }
 
-  /// The work that a garbage collection would do now, and whether one will run.
+  /// Describes what a garbage collection would evict now, and whether one will run.
   fileprivate var collection: String {
     switch policy {
     case .eager: return "a document is evicted as soon as nothing refers to it"
@@ -192,8 +192,7 @@ extension CacheSurvey {
 }
 
 extension TimeText {
-  /// A duration such as `0.312 ms`, `12.4 ms` or `1.2 s`, with three digits because only the order of magnitude
-  /// matters.
+  /// A duration such as `0.312 ms`, `12.4 ms` or `1.2 s`, rounded to three digits.
   package static func fine(_ duration: Duration) -> String {
     let microseconds = Int(clamping: max(0, duration.wholeMicroseconds))
     switch microseconds {
@@ -209,9 +208,9 @@ extension TimeText {
   }
 }
 
-/// The parts of the cache besides its documents: pins and lifetimes, indexes, and the tables of its database.
+/// The sections about the cache apart from its documents: pins and lifetimes, indexes, and the tables of its database.
 extension InsideTable {
-  /// - Parameter now: the reference time for ages.
+  /// - Parameter now: the time to which ages are relative.
   package static func kept(of inside: ClientInside, at now: Timestamp) -> InsideTable {
     var table = InsideTable(columns: [
       Column(title: "documents of", isFlexible: true), Column(title: "in the cache"),
@@ -244,8 +243,8 @@ extension InsideTable {
     return table
   }
 
-  /// The local indexes, with the progress of those being filled.
-  /// - Parameter counted: the result of counting the cache; `nil` before the first count.
+  /// The local indexes, with the progress of indexes that are being built.
+  /// - Parameter counted: the statistics of the cache's contents; `nil` before they are first computed.
   package static func indexes(of inside: ClientInside, _ counted: CacheContents?) -> InsideTable {
     var table = InsideTable(columns: [
       Column(title: "index", isFlexible: true), Column(title: "made", rank: 2), Column(title: "state"),
@@ -275,7 +274,7 @@ extension InsideTable {
     return table
   }
 
-  /// The tables of the cache's database, and its file.
+  /// The tables of the cache's database, and its file size.
   package static func tables(of survey: CacheSurvey) -> InsideTable {
     var table = InsideTable(columns: [
       Column(title: "table", isFlexible: true), Column(title: "rows", isNumber: true),
@@ -312,7 +311,7 @@ extension InsideTable {
 }
 
 extension IndexProgress {
-  /// `47 %`.
+  /// The progress as a percentage: `47 %`.
   fileprivate var words: String { "\(min(99, documentsIndexed * 100 / max(1, documentsTotal))) %" }
 }
 

@@ -3,7 +3,7 @@ package import ClientPort
 package import FirestoreModel
 
 extension InsideTable {
-  /// - Parameter arrived: the outliers that arrived while the table was shown, newest last.
+  /// - Parameter arrived: the values of rare types that arrived while the table was shown, newest last.
   package static func fields(
     of path: ResourcePath, _ types: FieldTypes, arrived: [FieldTypes.Outlier]
   ) -> InsideTable {
@@ -48,7 +48,7 @@ extension InsideTable {
     return keys.count < count ? "\(names) and \(grouped(count - keys.count)) more" : names
   }
 
-  /// The share in percent; `100 %` only if nothing is missing.
+  /// The share in percent. `100 %` is shown only for the exact whole.
   private static func share(_ part: Int, of whole: Int) -> String {
     if part >= whole { return "100 %" }
     let thousandths = min(999, max(1, Int((Double(part) / Double(whole) * 1000).rounded())))

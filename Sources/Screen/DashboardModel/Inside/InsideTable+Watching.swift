@@ -3,9 +3,9 @@ package import FirestoreClientState
 package import FirestoreModel
 package import FirestoreQuery
 
-/// The watched targets, and the limbo documents.
+/// The sections about the active targets and the limbo documents.
 extension InsideTable {
-  /// - Parameter now: the reference time for ages.
+  /// - Parameter now: the time to which ages are relative.
   package static func targets(of inside: ClientInside, at now: Timestamp) -> InsideTable {
     var table = InsideTable(columns: [
       Column(title: "target", isFlexible: true), Column(title: "id", isNumber: true, rank: 3),
@@ -78,7 +78,7 @@ extension InsideTable {
 }
 
 extension TargetState {
-  /// The reads that Cloud Firestore bills when the listener is restarted: at least one.
+  /// The count of reads that Cloud Firestore bills if the listener is restarted. At least one read is billed.
   var readsAnew: Int { max(1, documents) }
 }
 
@@ -94,7 +94,7 @@ extension TargetState.Progress {
 }
 
 extension QueryText {
-  /// A target as the text of a query that has this target.
+  /// A target as text, in the form of a query with this target.
   package static func line(_ target: Target) -> String {
     var orders = target.orderBy
     if orders.last?.path.isDocumentID == true { orders.removeLast() }
@@ -105,9 +105,9 @@ extension QueryText {
   }
 }
 
-/// The streams and their owners.
+/// The sections about the streams and their owners.
 extension InsideTable {
-  /// - Parameter now: the reference time for ages.
+  /// - Parameter now: the time to which ages are relative.
   package static func streams(of inside: ClientInside, at now: Timestamp) -> InsideTable {
     var table = InsideTable(columns: [
       Column(title: "stream", isFlexible: true), Column(title: "state"), Column(title: "silent", isNumber: true),
@@ -136,7 +136,7 @@ extension InsideTable {
     return table
   }
 
-  /// The connection as a whole, with the time until the next attempt.
+  /// A row about the whole connection, with the time until the next connection attempt.
   private static func row(_ connection: ConnectionState, at now: Timestamp) -> Row {
     let word =
       switch connection.online {
@@ -166,7 +166,7 @@ extension InsideTable {
       ? "delivers the results of listeners" : "sends writes to the server; closed a minute after the last write"
   }
 
-  /// - Parameter now: the reference time for ages.
+  /// - Parameter now: the time to which ages are relative.
   package static func lease(of inside: ClientInside, at now: Timestamp) -> InsideTable {
     var table = InsideTable(columns: [
       Column(title: "process", isFlexible: true), Column(title: "lease"), Column(title: "network"),
@@ -202,7 +202,7 @@ extension StreamStatus.State {
   }
 }
 
-/// The cost of the targets' reads at Cloud Firestore, real or hypothetical.
+/// The cost of the targets' reads in Cloud Firestore. For other backends, what they would cost there.
 extension InsideTable {
   package static func bill(of inside: ClientInside, _ context: InsideContext) -> InsideTable {
     let price = context.settings.price

@@ -14,17 +14,17 @@ package enum InsideSection: String, CaseIterable, Hashable, Sendable {
   /// The tables of the cache's database.
   case tables
   case queries
-  /// The cost of reads.
+  /// The cost of the documents that were read.
   case bill
   case fields
 
-  /// Whether the section shows a count of the whole cache.
+  /// Whether the section shows statistics of the whole cache.
   package var isSurvey: Bool { self == .cache || self == .leaving || self == .tables }
 
-  /// Whether the section needs a count of the whole cache, at least for a part.
+  /// Whether the section needs statistics of the whole cache, at least for some rows.
   package var needsSurvey: Bool { isSurvey || self == .indexes }
 
-  /// The next or previous section. The first one follows the last.
+  /// The next or previous section. After the last section follows the first.
   package func next(by step: Int) -> InsideSection {
     let all = Self.allCases
     let place = all.firstIndex(of: self) ?? 0
@@ -37,9 +37,9 @@ package struct InsideTable: Sendable {
   package struct Column: Sendable {
     package var title: String
     package var isNumber = false
-    /// Whether the column takes the remaining room.
+    /// Whether the column uses the remaining width.
     package var isFlexible = false
-    /// The rank for omission on narrow screens, highest first.
+    /// The rank in which columns are omitted on narrow screens, highest rank first.
     package var rank = 0
   }
 
@@ -48,11 +48,11 @@ package struct InsideTable: Sendable {
     /// Whether the row shows a problem or an eviction.
     package var isNotable = false
     package var subject: InsideSubject?
-    /// Details about the row, shown when it is selected.
+    /// Details about the row. They are shown while the row is selected.
     package var detail = ""
   }
 
-  /// - Returns: `nil` for the field section, which shows one collection.
+  /// - Returns: `nil` for the section about the fields of one collection.
   package static func of(
     _ section: InsideSection, _ inside: ClientInside, _ survey: CacheSurvey, _ context: InsideContext
   ) -> InsideTable? {
@@ -90,13 +90,13 @@ package struct InsideTable: Sendable {
 
   package var columns: [Column]
   package var rows: [Row] = []
-  /// The sentence that replaces the rows.
+  /// The sentence that is shown if there are no rows.
   package var empty = ""
-  /// The sentences about all rows.
+  /// Sentences that apply to all rows.
   package var notes: [String] = []
 }
 
-/// The subject of a row, which `enter` opens.
+/// The subject of a row. `enter` opens it.
 package enum InsideSubject: Hashable, Sendable {
   case document(DocumentKey)
   case collection(ResourcePath)
@@ -105,13 +105,13 @@ package enum InsideSubject: Hashable, Sendable {
 }
 
 extension ReadPrice {
-  /// The cost of a number of reads: `0.000723 USD`, `1.20 USD`.
+  /// The cost of a count of reads: `0.000723 USD`, `1.20 USD`.
   package func text(of reads: Int) -> String {
     let millionths = Int((Double(reads) * Double(self.millionths) / 100_000).rounded())
     return "\(Self.amount(millionths)) \(currency)"
   }
 
-  /// An amount of money. Below a hundredth it has six decimals, otherwise two.
+  /// An amount of money. Amounts below 0.01 have six decimals, other amounts have two.
   private static func amount(_ millionths: Int) -> String {
     if millionths == 0 { return "0" }
     if millionths < 10_000 { return "0." + String(1_000_000 + millionths).dropFirst() }
@@ -119,23 +119,23 @@ extension ReadPrice {
     return "\(grouped(cents / 100))." + String(100 + cents % 100).dropFirst()
   }
 
-  /// The assumption as text.
+  /// The assumed price as text.
   package var assumption: String {
     "\(text(of: 100_000)) for 100 000 reads: an assumption, as of \(asOf); [bill] in config.toml has your own"
   }
 }
 
-/// Additional data for the tables about a client's internals: the current time, the user's settings, and counts to
-/// compare with.
+/// Additional data for the tables about a client's internals: the current time, the user's settings, and reference
+/// counts.
 package struct InsideContext: Sendable {
-  /// The reference time for ages.
+  /// The time to which ages are relative.
   package var now: Timestamp
   package var settings = InsideSettings()
-  /// The reads of the last minute by target; `nil` if they were not recorded.
+  /// The count of reads of each target in the last minute; `nil` if they were not recorded.
   package var lastMinute: [Target: Int]?
-  /// Collections outside the cache, with the server's last known document counts.
+  /// The document counts that the server last reported for collections, including those that are not cached.
   package var known: [ResourcePath: Int?] = [:]
-  /// The count of the cache's contents; `nil` before the first count.
+  /// The statistics of the cache's contents; `nil` before they are first computed.
   package var contents: CacheContents?
   /// Whether the server bills reads.
   package var isBilled = true

@@ -2,8 +2,8 @@
 
 /// A list that grows at its end and drops elements at its beginning, in blocks that copies share.
 ///
-/// A copy costs one reference per block, and a change in a copy costs one block. A session's stored states share their
-/// common parts with the current one.
+/// Copying the list copies one reference per block. The first change in a copy copies one block. So the stored states
+/// of a session share their common parts with the current state.
 ///
 /// ```
 /// append       O(1), or one block if a copy shares the last block
@@ -13,7 +13,7 @@
 package struct BlockList<Element: Sendable>: Sendable {
   private static var blockSize: Int { 256 }
 
-  /// All blocks but the last are full.
+  /// The blocks. All blocks except the last are full.
   private(set) var blocks: [[Element]] = []
   /// The count of removed elements in the first block.
   private var removed = 0

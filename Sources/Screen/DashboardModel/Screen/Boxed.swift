@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A large value in a reference, copied on write.
+/// Stores a large value behind a reference. The value is copied on write.
 ///
-/// The compiler generates code that copies each field of a value for every type that contains the value. For a state
-/// with hundreds of fields that is 60 KB per type. A reference needs only a retain.
+/// For every type that contains a value, the compiler generates code that copies each field of the value. For a state
+/// with hundreds of fields, this code has 60 KB per type. A reference needs only a retain.
 @propertyWrapper package struct Boxed<Value: Sendable>: Sendable {
   /// Sendability is unchecked, as for the standard library's buffers. `value` changes only through a unique reference,
   /// so no other thread can read it at that time.

@@ -9,7 +9,8 @@ package struct Cursor<ID: Hashable & Sendable>: Sendable {
 
   package init(_ id: ID? = nil) { self.id = id }
 
-  /// Finds the selected row in a changed list and scrolls it into the `height` visible rows.
+  /// Finds the selected row in a list that has changed. Scrolls the list so that the row is among the `height` visible
+  /// rows.
   package mutating func settle(in ids: some RandomAccessCollection<ID>, height: Int) {
     if let id, 0..<ids.count ~= index, ids[ids.index(ids.startIndex, offsetBy: index)] == id {
       // A row that has not moved, the common case, needs no search.
@@ -29,7 +30,7 @@ package struct Cursor<ID: Hashable & Sendable>: Sendable {
     id = ids.isEmpty ? nil : ids[ids.index(ids.startIndex, offsetBy: index)]
   }
 
-  /// Selects a row that may not exist yet; `settle` finds it.
+  /// Selects a row that may not exist yet. `settle` finds the row when it exists.
   package mutating func select(_ id: ID) { self.id = id }
 
   private mutating func scroll(count: Int, height: Int) {
@@ -39,8 +40,8 @@ package struct Cursor<ID: Hashable & Sendable>: Sendable {
     if index >= top + height { top = index - height + 1 }
   }
 
-  /// The rows on the screen. They start at `top`, moved as little as needed to fill the height and to include the
-  /// selected row.
+  /// The indices of the rows on the screen. The first is `top`, adjusted as little as needed to fill the height and to
+  /// include the selected row.
   package func rows(count: Int, height: Int) -> Range<Int> {
     guard count > 0, height > 0 else { return 0..<0 }
     let index = min(max(0, index), count - 1)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import TerminalCanvas
 
-/// The division of the space above the footer.
+/// The arrangement of the panes above the footer.
 package enum LayoutPreset: Hashable, Sendable {
   case balanced, state, stream
 
@@ -14,17 +14,17 @@ package enum LayoutPreset: Hashable, Sendable {
   }
 }
 
-/// The size class of the screen, chosen from its size only.
+/// The size class of the screen. It depends only on the screen's size.
 package enum LayoutClass: Hashable, Sendable {
-  /// ≥ 99×30, half of 200 columns: boxes with hints, full words.
+  /// ≥ 99×30, which is half of a screen with 200 columns: boxes with hints, full words.
   case large
   /// ≥ 72×20: the same layout with shorter columns.
   case medium
-  /// ≥ 44×13: one pane at a time, with tabs and a strip about the selection.
+  /// ≥ 44×13: one pane at a time, with tabs and a line about the selection.
   case small
   /// ≥ 24×4: no borders.
   case tiny
-  /// Smaller screens: one status line only.
+  /// Smaller screens: a single status line.
   case line
 
   package init(_ size: Size) {
@@ -32,7 +32,7 @@ package enum LayoutClass: Hashable, Sendable {
     self = fits(99, 30) ? .large : fits(72, 20) ? .medium : fits(44, 13) ? .small : fits(24, 4) ? .tiny : .line
   }
 
-  /// Whether several panes are visible at once.
+  /// Whether several panes are visible at the same time.
   package var isTiled: Bool { self == .large || self == .medium }
 }
 
@@ -43,11 +43,12 @@ package struct Layout: Hashable, Sendable {
   package private(set) var header: Rect
   package private(set) var tabs: Rect?
   package private(set) var panes: [Pane: Rect] = [:]
-  /// The lines of the panes that an open document covers. Focusing a pane unfolds it.
+  /// The panes that an open document covers, each with its remaining line. Focusing such a pane unfolds it.
   package private(set) var folded: [Pane: Rect] = [:]
-  /// The row of the session band.
+  /// The row of the session's timeline.
   package private(set) var band: Rect?
-  /// The area for the text of the selected feed row, if panes are too narrow for it or the user requests it.
+  /// The area for the full text of the selected feed row. It exists if the panes are too narrow for the text, or if the
+  /// user requests it.
   package private(set) var strip: Rect?
   package private(set) var footer: Rect?
 
@@ -102,7 +103,7 @@ package struct Layout: Hashable, Sendable {
     panes[.network] = Rect(x: right.x, y: right.y + upper, width: right.width, height: stateHeight - upper)
   }
 
-  /// Assigns the tree its columns.
+  /// Places the tree at the left.
   /// - Returns: the remaining area.
   private mutating func splitTree(_ arrangement: Arrangement, from area: Rect) -> Rect {
     let left = arrangement.treeWidth(of: area.width, layoutClass)
@@ -110,8 +111,8 @@ package struct Layout: Hashable, Sendable {
     return Rect(x: area.x + left, y: area.y, width: area.width - left, height: area.height)
   }
 
-  /// Places the open document next to the tree, over panes 2 and 3. Panes 2 and 3 keep one line each; if one of them
-  /// has the focus, it gets the lower half.
+  /// Places the open document to the right of the tree, over panes 2 and 3. Each of these panes keeps one line. If one
+  /// of them has the focus, it gets the lower half instead.
   private mutating func arrangeBesideTree(_ arrangement: Arrangement, in area: Rect) {
     let right = splitTree(arrangement, from: area)
     let covered: [Pane] = [.writes, .network]
@@ -127,8 +128,8 @@ package struct Layout: Hashable, Sendable {
     }
   }
 
-  /// Places the open document over the tree and panes 2 and 3. Unfocused panes share a line. The tree unfolds in place,
-  /// the other panes below the document.
+  /// Places the open document over the tree and over panes 2 and 3. The covered panes without the focus share a line.
+  /// If the tree gets the focus, it unfolds at its usual position. Other panes unfold below the document.
   private mutating func arrangeOverTree(_ arrangement: Arrangement, in area: Rect) {
     var rest = area
     rest.height -= 1
@@ -149,7 +150,7 @@ package struct Layout: Hashable, Sendable {
     panes[.detail] = rest
   }
 
-  /// Uses some rows of the feed for the full text of its selected row.
+  /// Reserves some rows of the feed for the full text of the selected row.
   private mutating func openRow(_ arrangement: Arrangement) {
     guard arrangement.opensRow, let feed = panes[.feed] else { return }
     let height = min(7, feed.height / 2)
@@ -158,7 +159,7 @@ package struct Layout: Hashable, Sendable {
     panes[.feed]?.height -= height
   }
 
-  /// Whether the document under the tree's cursor has a separate column.
+  /// Whether a separate column shows the document under the tree's cursor.
   package var isWide: Bool { layoutClass.isTiled && size.width >= 160 }
 
   /// The area for a pane's contents: inside the box of a tiled pane, below the title of the feed, or all of a pane
@@ -170,10 +171,10 @@ package struct Layout: Hashable, Sendable {
     return rect.inset(dx: 1, dy: 1)
   }
 
-  /// A movable border between panes.
+  /// A border between panes that the user can move.
   package enum Border: Hashable, Sendable { case tree, document, state, queue }
 
-  /// The border at a point. Between two adjacent frames, either line counts.
+  /// The border at a point. If two frames are adjacent, both of their lines count as the border.
   package func border(at point: Point) -> Border? {
     guard layoutClass.isTiled, let tree = panes[.collections], let feed = panes[.feed] else { return nil }
     // The session band handles its own clicks, so the line above it acts as the border.
@@ -198,7 +199,8 @@ package struct Layout: Hashable, Sendable {
 
   package enum Direction: Hashable, Sendable { case left, right, up, down }
 
-  /// The nearest pane in a direction, including folded ones. Ties go to the uppermost, then the leftmost pane.
+  /// The nearest pane in a direction, including folded ones. If several panes are equally near, returns the uppermost
+  /// of them, then the leftmost.
   /// - Parameter all: the panes that can have the focus.
   package func neighbour(of pane: Pane, _ direction: Direction, among all: [Pane]) -> Pane? {
     let places = panes.merging(folded) { open, _ in open }
@@ -223,7 +225,7 @@ package struct Layout: Hashable, Sendable {
   }
 }
 
-/// The five panes that can have the focus. The number is the key that focuses the pane, at every size.
+/// The five panes that can have the focus. The raw value is the key that focuses the pane, for every screen size.
 package enum Pane: Int, CaseIterable, Hashable, Sendable {
   case detail = 0
   case collections, writes, network, feed
@@ -238,7 +240,7 @@ package enum Pane: Int, CaseIterable, Hashable, Sendable {
     }
   }
 
-  /// The title in tab lines.
+  /// The title in the line of pane tabs.
   package var shortTitle: String {
     switch self {
     case .detail: "Doc"
@@ -250,9 +252,11 @@ package enum Pane: Int, CaseIterable, Hashable, Sendable {
   }
 }
 
-/// The inputs of the layout besides the screen's size: the focus, the contents, and the borders that the user moved.
+/// The inputs of the layout, apart from the screen's size: the focus, the contents, and the borders that the user
+/// moved.
 package struct Arrangement: Hashable, Sendable {
-  /// The user's positions of borders, in thousandths of the space they divide; `nil` if not moved.
+  /// The positions of the borders that the user has moved, in thousandths of the space that they divide; `nil` for
+  /// other borders.
   package struct Borders: Hashable, Sendable {
     package var tree: Int?
     package var document: Int?
@@ -268,13 +272,13 @@ package struct Arrangement: Hashable, Sendable {
   package var preset = LayoutPreset.balanced
   /// Whether the selected feed row is shown in full below the feed.
   package var opensRow = false
-  /// Whether pane 2 has rows to show. Otherwise pane 2 keeps one line.
+  /// Whether pane 2 has rows to show. If not, pane 2 has only one line.
   package var hasQueue = true
-  /// The count of listeners that pane 3 has lines for.
+  /// The count of listeners that have a line in pane 3.
   package var listenerCount = 0
   package var borders = Borders()
 
-  /// The rows of pane 3 besides the listeners' rows.
+  /// The count of lines in pane 3 apart from those of the listeners.
   private static let networkFacts = 13
 
   package init(
@@ -309,7 +313,7 @@ package struct Arrangement: Hashable, Sendable {
     return layoutClass == .large ? width * 70 / 120 : width / 2
   }
 
-  /// The width of the document that follows the tree's cursor.
+  /// The width of the column that shows the document under the tree's cursor.
   func documentWidth(of width: Int, beside tree: Int) -> Int {
     let share = borders.document.map { width * $0 / 1000 } ?? width * 30 / 100
     return max(24, min(width - tree - 24, share))
@@ -324,12 +328,12 @@ package struct Arrangement: Hashable, Sendable {
   }
 }
 
-/// The content of the top line of a pane. Used by drawing and by the mouse.
+/// The content of a pane's top line. Used by drawing and by the mouse.
 package enum PaneTitle {
   /// The column of a pane's title in its frame.
   package static let start = 2
 
-  /// The column of the feed's status, followed or paused, after its name.
+  /// The column of the feed's status (followed or paused), which follows the pane's name.
   package static func feedStatus(_ layoutClass: LayoutClass) -> Int {
     start + SafeText.columns(of: text(of: .feed)) + (layoutClass == .large ? 3 : 2)
   }

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// The messages to the user: for some seconds at the bottom of the screen, and in the list of messages.
+/// The messages to the user. Each is shown for some seconds at the bottom of the screen, and remains in the list of
+/// messages.
 package struct Notices: Sendable {
   private static let mostShown = 3
   private static let mostKept = 200
 
-  /// The toasts, newest last.
+  /// The messages that are shown now, newest last.
   package private(set) var shown: [Toast] = []
-  /// All stored toasts, including earlier ones, newest last.
+  /// All stored messages, newest last. They include messages that are no longer shown.
   package private(set) var kept: [Toast] = []
-  /// The total count of messages, including dropped ones.
+  /// The count of all messages so far, including dropped messages.
   package private(set) var count = 0
 
   package init() {}
@@ -21,16 +22,16 @@ package struct Notices: Sendable {
     count += 1
   }
 
-  /// Removes the toasts from the screen. The list keeps them.
+  /// Removes the messages from the screen. They remain in the list.
   package mutating func dismiss() { shown = [] }
 
-  /// Removes expired toasts from the screen.
+  /// Removes messages from the screen whose display time is over.
   package mutating func age(to now: Timestamp) { shown.removeAll { $0.expiry <= now } }
 
-  /// Shows other toasts without adding them to the list.
+  /// Shows other messages on the screen. They are not added to the list.
   package mutating func show(_ toasts: [Toast]) { shown = toasts.suffix(Self.mostShown) }
 
-  /// Shifts the times of the shown toasts.
+  /// Shifts the times of the messages on the screen after the clock was set back.
   package mutating func move(_ moved: (Timestamp) -> Timestamp) {
     for index in shown.indices { shown[index].shownAt = moved(shown[index].shownAt) }
   }

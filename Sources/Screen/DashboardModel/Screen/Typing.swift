@@ -2,38 +2,38 @@
 package import FirestoreModel
 package import TerminalCanvas
 
-/// Input that spans several keys or clicks, and the user's bookmarks and recent commands.
+/// Input that consists of several keys or clicks. Also stores the user's bookmarks and recent commands.
 package struct Typing: Sendable {
   /// Two clicks at the same position within this time are a double click, in milliseconds.
   private static let doubleClick: Int64 = 400
-  /// Two interrupts within this time quit, in milliseconds.
+  /// Pressing the interrupt key twice within this time quits the program, in milliseconds.
   private static let doubleInterrupt: Int64 = 1000
   private static let largestRow = 999_999_999
   private static let keptCommands = 100
 
   /// The field editors that are not on the screen.
   package var editing = EditingState()
-  /// The row number being typed for `G`.
+  /// The row number that is being typed for `G`.
   package private(set) var row: Int?
-  /// The use of the next letter; `nil` unless a letter is awaited.
+  /// The use of the next letter; `nil` unless the next key must be a letter.
   private var bookmarkVerb: BookmarkVerb?
   private var bookmarks: [Character: Bookmark] = [:]
-  /// Whether the direction of a pane is awaited.
+  /// Whether the next key must be the direction of a pane.
   package private(set) var awaitsDirection = false
   private var lastInterrupt: Timestamp?
   private var lastClick: (point: Point, time: Timestamp)?
   /// Commands run from the palette, newest last.
   package private(set) var commands: [String]
-  /// The pressed keys shown to an audience; `nil` while off.
+  /// The pressed keys that are shown to an audience; `nil` if they are not shown.
   package private(set) var pressed: PressedKeys?
-  /// The last copied text, for pasting into text fields.
+  /// The text that was last copied. It can be pasted into text fields.
   package private(set) var copied: String?
 
   package init(commands: [String] = []) { self.commands = commands }
 
   // MARK: Rows
 
-  /// Adds a digit to the row number. A digit that focuses a pane cannot be the first digit of a row number.
+  /// Adds a digit to the row number. The first digit cannot be one that focuses a pane.
   /// - Returns: whether the character is a digit of the row number.
   package mutating func takeDigit(_ character: Character?) -> Bool {
     guard let character, character.isASCII, let digit = character.wholeNumberValue, row != nil || digit > 4 else {
@@ -51,11 +51,11 @@ package struct Typing: Sendable {
 
   // MARK: Bookmarks
 
-  /// Waits for the letter of a bookmark.
+  /// Makes the next letter the name of a bookmark.
   package mutating func wait(for verb: BookmarkVerb) { bookmarkVerb = verb }
 
   /// Ends the wait for a letter.
-  /// - Returns: the use of the current letter; `nil` if no letter was awaited.
+  /// - Returns: what the current letter is used for; `nil` if no letter was expected.
   package mutating func takeBookmarkVerb() -> BookmarkVerb? {
     defer { bookmarkVerb = nil }
     return bookmarkVerb
@@ -66,7 +66,7 @@ package struct Typing: Sendable {
   package mutating func waitForDirection() { awaitsDirection = true }
 
   /// Ends the wait for a direction.
-  /// - Returns: whether the current key is a direction.
+  /// - Returns: whether the current key is used as a direction.
   package mutating func takesDirection() -> Bool {
     defer { awaitsDirection = false }
     return awaitsDirection
@@ -85,7 +85,7 @@ package struct Typing: Sendable {
     return false
   }
 
-  /// Resets the interrupt after another key.
+  /// Resets the interrupt, because another key was pressed.
   package mutating func forgetInterrupt() { lastInterrupt = nil }
 
   /// - Returns: whether this is the second click of a double click.
@@ -102,7 +102,7 @@ package struct Typing: Sendable {
     if pressed != nil { pressed = PressedKeys() }
   }
 
-  /// Copies unfinished input from another value.
+  /// Copies the unfinished input of another value.
   package mutating func adoptUnfinished(of other: Typing) {
     row = other.row
     bookmarkVerb = other.bookmarkVerb
@@ -120,7 +120,7 @@ package struct Typing: Sendable {
   /// Removes keys that were pressed some seconds ago.
   package mutating func age(to now: Timestamp) { pressed?.age(to: now) }
 
-  /// Copies the pressed keys from another value.
+  /// Copies the pressed keys of another value.
   package mutating func adoptPressed(of other: Typing) { pressed = other.pressed }
 
   // MARK: Copied text
@@ -144,18 +144,18 @@ package enum Bookmark: Hashable, Sendable {
   case document(DocumentKey, line: [String]?)
 }
 
-/// The use of the next letter.
+/// The use of the next letter: setting a bookmark or going to it.
 package enum BookmarkVerb: Hashable, Sendable { case set, go }
 
-/// The last pressed keys, for an audience, each with its repeat count. Keys pressed in quick succession are grouped and
-/// disappear some seconds after the last of them.
+/// The last pressed keys, shown to an audience. Each has a repeat count. Keys that are pressed in quick succession form
+/// a group. The group disappears some seconds after its last key.
 package struct PressedKeys: Hashable, Sendable {
   package struct Press: Hashable, Sendable {
     package var key: Key
     package var count = 1
   }
 
-  /// The time in milliseconds until keys disappear after the last one.
+  /// The time in milliseconds after which the keys disappear.
   private static let span: Int64 = 3_000
   private static let most = 6
 

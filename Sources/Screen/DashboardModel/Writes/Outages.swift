@@ -2,9 +2,10 @@
 package import FirestoreClientState
 package import FirestoreModel
 
-/// The outages of this session: their times, their outcomes, the answer times, and the scheduled return of the network.
+/// The outages in this session: their times, their results, the latencies of acknowledgements, and the time at which
+/// the network is switched on automatically.
 package struct Outages: Sendable {
-  /// The count of reconnections whose details are stored.
+  /// The maximum count of reconnections whose details are stored.
   private static let mostReconnections = 32
   private static let mostAnswers = 256
 
@@ -39,10 +40,10 @@ package struct Outages: Sendable {
 
   // MARK: The network's return
 
-  /// - Parameter moment: the time to switch the network on; `nil` for never.
+  /// - Parameter moment: the time at which the network is switched on again; `nil` for never.
   package mutating func scheduleReturn(at moment: Timestamp?) { networkReturn = moment }
 
-  /// Returns `true` once, when the network must be switched on again.
+  /// Returns `true` once, when it is time to switch the network on again.
   package mutating func takeReturn(at now: Timestamp) -> Bool {
     guard let networkReturn, networkReturn <= now else { return false }
     self.networkReturn = nil
@@ -51,7 +52,7 @@ package struct Outages: Sendable {
 
   // MARK: Answers
 
-  /// - Parameter time: the time to the answer, if known.
+  /// - Parameter time: the time from sending the write to the response, if known.
   package mutating func noteAnswer(to batch: BatchID, after time: Duration?, at now: Timestamp) {
     if answers.count > Self.mostAnswers { answers.removeAll() }
     if let time { answers[batch] = (now, time) }
@@ -74,8 +75,9 @@ package struct Outages: Sendable {
     return reconnections[last]
   }
 
-  /// Ends the summary of the current outage. Starts it first if the outage began before this session.
-  /// - Parameter change: records the time when the server was back.
+  /// Completes the summary of the current outage. If the outage began before this session, the summary is created
+  /// first.
+  /// - Parameter change: records the time when the server was reachable again.
   package mutating func end(_ outage: OnlineHistory.Outage, _ change: (inout Reconnection) -> Void) {
     if reconnections.last.map({ $0.end != nil }) ?? true { begin(Reconnection(from: outage.start)) }
     guard let last = reconnections.indices.last else { return }
@@ -85,31 +87,31 @@ package struct Outages: Sendable {
 
   // MARK: The card
 
-  /// The reconnection that is shown above the feed.
+  /// The reconnection whose summary is shown above the feed.
   package var card: Reconnection? { hasCard ? reconnections.last.flatMap { $0.end == nil ? nil : $0 } : nil }
 
-  /// Dismisses the card, because a key was pressed or its display time is over.
+  /// Hides the summary above the feed, because a key was pressed or its display time is over.
   package mutating func dismissCard() { hasCard = false }
 
-  /// The time when the card is dismissed or the row of an unfinished reconnection is added.
+  /// The time when the summary above the feed disappears, or when the feed row of an unfinished reconnection is added.
   package var nextChange: Timestamp? {
     guard let last = reconnections.last, last.end != nil, hasCard || last.row == nil else { return nil }
     return last.due
   }
 
-  /// Dismisses the card if its time is over.
+  /// Hides the summary above the feed if its display time is over.
   package mutating func age(to now: Timestamp) {
     if let due = reconnections.last?.due, due <= now { hasCard = false }
   }
 
-  /// The reconnection whose feed row must be added now: all writes are answered and all listeners have caught up, or
-  /// the card's time is over.
+  /// The reconnection whose feed row must be added now. This is so when all its writes are acknowledged or rejected and
+  /// all listeners have caught up, or when the display time is over.
   package func untold(at now: Timestamp) -> Reconnection? {
     guard let last = reconnections.last, last.row == nil, let due = last.due else { return nil }
     return last.isSettled || due <= now ? last : nil
   }
 
-  /// The reconnection that a row of the feed shows.
+  /// The reconnection that a feed row summarizes.
   package func reconnection(of row: FeedRow) -> Reconnection? { reconnections.last { $0.row == row.id } }
 
   /// The length of each finished outage in seconds.
@@ -125,7 +127,7 @@ package struct Outages: Sendable {
   /// The recent outages, oldest first.
   package var all: [OnlineHistory.Outage] { history.outages }
 
-  /// The count of outages on the ruler.
+  /// The count of outages in the period that pane 3 shows.
   package func recentCount(at now: Timestamp) -> Int { history.recent(at: now).count }
 
   package func ruler(columns: Int, at now: Timestamp) -> [OnlineHistory.Part] {
@@ -133,26 +135,26 @@ package struct Outages: Sendable {
   }
 }
 
-/// The times when the client went offline and came back: the outage ruler of pane 3.
+/// The times when the client went offline and came back online. Pane 3 shows them as a timeline.
 package struct OnlineHistory: Sendable {
   package struct Outage: Hashable, Sendable {
     package var start: Timestamp
-    /// The end; `nil` while the outage lasts.
+    /// The time when the outage ended; `nil` while it lasts.
     package var end: Timestamp?
   }
 
-  /// The ruler's length in seconds.
+  /// The length of the timeline in seconds.
   static let span: Int64 = 600
   private static let limit = 64
 
-  /// The state of the connection in a part of the span.
+  /// The state of the connection during a step of the timeline.
   package enum Part: Hashable, Sendable { case unknown, online, outage }
 
   package private(set) var outages: [Outage] = []
   /// The time when the state of the connection was first known.
   private var beginning: Timestamp?
 
-  /// - Parameter isKnown: whether the connection has been seen to work or to fail.
+  /// - Parameter isKnown: whether a connection has already succeeded or failed.
   package mutating func note(isOffline: Bool, isKnown: Bool, at now: Timestamp) {
     if beginning == nil, isOffline || isKnown { beginning = now }
     let isRunning = outages.last.map { $0.end == nil } ?? false
@@ -170,17 +172,17 @@ package struct OnlineHistory: Sendable {
     outages = outages.map { Outage(start: moved($0.start), end: $0.end.map(moved)) }
   }
 
-  /// The outages on the ruler.
+  /// The outages in the period of the timeline.
   func recent(at now: Timestamp) -> [Outage] {
     outages.filter { ($0.end ?? now) > now.advanced(seconds: -Self.span) }
   }
 
-  /// The possible lengths of a part of the ruler, in seconds.
+  /// The possible lengths of a step of the timeline, in seconds.
   private static let steps: [Int64] = [10, 15, 20, 30, 40, 60, 75, 120, 300]
 
-  /// The state in each part of the span, oldest first. A part that an outage touches counts as an outage. Parts start
-  /// at whole multiples of their length, so past parts move but never change.
-  /// - Parameter columns: the maximum count of parts.
+  /// The state in each step of the timeline, oldest first. A step that overlaps an outage counts as an outage. Steps
+  /// start at whole multiples of their length, so earlier steps move but never change.
+  /// - Parameter columns: the maximum count of steps.
   package func ruler(columns: Int, at now: Timestamp) -> [Part] {
     guard columns > 0 else { return [] }
     let step = Self.steps.first { Self.span <= $0 * Int64(columns) } ?? Self.span

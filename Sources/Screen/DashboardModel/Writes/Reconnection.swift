@@ -4,32 +4,33 @@ import FirestoreClientState
 package import FirestoreModel
 import FirestoreQuery
 
-/// The outcome of an outage. The record starts with the outage, because updates can arrive before the report that the
-/// server is back. First a card shows the outcome, later a row of the feed. The record is updated until all pending
-/// batches are answered and every listener has caught up.
+/// The summary of an outage and of the reconnection after it. It is created when the outage starts, because updates can
+/// arrive before the client reports that the server is reachable. It is first shown above the feed, later as a feed
+/// row. It is updated until all pending batches are acknowledged or rejected and every listener has caught up.
 package struct Reconnection: Sendable {
-  /// The maximum count of listed documents.
+  /// The maximum count of documents that are listed.
   static let mostListed = 500
-  /// The display time of the card in seconds. After this time, the row is added in any case.
+  /// The time for which the summary is shown above the feed, in seconds. The feed row is added at the latest after this
+  /// time.
   private static let patience: Int64 = 10
 
-  /// The id of the feed's row; `nil` until it is added.
+  /// The id of the feed row with the summary; `nil` until the row is added.
   package private(set) var row: Int?
-  /// The id of the reconnection's first row in the feed.
+  /// The id of the first feed row that the reconnection caused.
   package private(set) var firstRow: Int?
   package private(set) var start: Timestamp
-  /// The time when the server was back; `nil` until then.
+  /// The time when the server was reachable again; `nil` until then.
   package private(set) var end: Timestamp?
-  /// The newest pending batch. Later batches do not count.
+  /// The newest batch that was pending when the server was reachable again. Later batches do not count.
   package private(set) var newest: BatchID?
-  /// The count of pending batches.
+  /// The count of batches that were pending when the server was reachable again.
   package private(set) var waited: Int
   /// The listeners that have not caught up.
   package private(set) var behind: Set<ListenerTag>
   package private(set) var listeners: Int
   package private(set) var acknowledged = 0
   private(set) var lastAnswer: Timestamp?
-  /// The longest time from making a write to its answer.
+  /// The longest time from making a write to the server's response.
   private(set) var longestWait = Duration.zero
   package private(set) var rejected: [(batch: BatchID, key: DocumentKey?, status: RPCStatus)] = []
   package private(set) var conflicts: [WriteConflict] = []
@@ -39,7 +40,7 @@ package struct Reconnection: Sendable {
   private(set) var changedFor: [ListenerTag: Set<DocumentKey>] = [:]
   private(set) var lookedUp: Set<DocumentKey> = []
 
-  /// The summary of an outage that starts.
+  /// The summary of an outage that is starting.
   package init(from start: Timestamp) {
     self.start = start
     waited = 0
@@ -58,10 +59,10 @@ package struct Reconnection: Sendable {
 
   // MARK: Steps
 
-  /// Records that the server is back.
+  /// Records that the server is reachable again.
   /// - Parameters:
-  ///   - waiting: the count of batches still pending; earlier answers are already counted.
-  ///   - behind: the listeners that have only the cache's documents.
+  ///   - waiting: the count of batches that are still pending. Batches that already have a response are counted before.
+  ///   - behind: the listeners that have only cached documents.
   package mutating func cameBack(
     at now: Timestamp, waiting: Int, newest: BatchID?, behind: Set<ListenerTag>, listeners: Int
   ) {
@@ -72,7 +73,7 @@ package struct Reconnection: Sendable {
     self.listeners = listeners
   }
 
-  /// Records the first row of the feed. Ignores later rows.
+  /// Records the first feed row that the reconnection caused. Ignores later rows.
   package mutating func noteRow(_ id: Int) { firstRow = firstRow ?? id }
 
   package mutating func tell(in row: Int) { self.row = row }
@@ -85,8 +86,8 @@ package struct Reconnection: Sendable {
 
   private var answered: Int { acknowledged + rejected.count }
 
-  /// Whether a batch was pending when the server came back. Until the client reports that the server is back, every
-  /// answered batch counts as pending.
+  /// Whether a batch was pending when the server was reachable again. Until the client reports this, every acknowledged
+  /// or rejected batch counts as pending.
   private func waited(_ batch: BatchID) -> Bool {
     end == nil || answered < waited && newest.map { batch <= $0 } ?? false
   }
@@ -112,7 +113,7 @@ package struct Reconnection: Sendable {
     noteAnswer(batch, at: now, after: age)
   }
 
-  /// Records a canceled batch, which gets no answer.
+  /// Records that a batch was canceled. It gets no response.
   package mutating func noteCancelled(_ batch: BatchID) {
     if end != nil, newest.map({ batch <= $0 }) ?? false { waited = max(answered, waited - 1) }
   }
@@ -124,7 +125,7 @@ package struct Reconnection: Sendable {
     if changed[conflict.key] == nil { changed[conflict.key] = .modified }
   }
 
-  /// Records a stopped listener, which does not catch up.
+  /// Records that a listener was stopped. It does not catch up.
   package mutating func forget(_ listener: ListenerTag) { behind.remove(listener) }
 
   /// - Parameter changes: the documents that other clients changed.
@@ -143,21 +144,21 @@ package struct Reconnection: Sendable {
 
   // MARK: Words
 
-  /// Whether every pending batch is answered and every listener has caught up.
+  /// Whether every pending batch is acknowledged or rejected, and every listener has caught up.
   package var isSettled: Bool { end != nil && answered >= waited && behind.isEmpty }
 
-  /// Whether there was a pending batch or a listener to report on.
+  /// Whether there are pending batches or listeners to report about.
   package var isWorthACard: Bool { waited > 0 || listeners > 0 }
 
-  /// The time when the card is dismissed and the row is added.
+  /// The time when the summary above the feed disappears and the feed row is added.
   package var due: Timestamp? { end?.advanced(seconds: Self.patience) }
 
-  /// `online 12:05:02 after 0:42`.
+  /// The first part of the summary: `online 12:05:02 after 0:42`.
   package func title(clock: String) -> String {
     "online \(clock) after \(TimeText.elapsed(seconds: (end ?? start).wholeSeconds(since: start)))"
   }
 
-  /// The outcome of the writes, then of the listeners: `7 writes answered in 1.2 s`.
+  /// The results of the writes, then of the listeners: `7 writes answered in 1.2 s`.
   package var facts: [String] {
     var parts: [String] = []
     if waited > 0 {
@@ -181,7 +182,7 @@ package struct Reconnection: Sendable {
     return parts
   }
 
-  /// The text of the row: `online 12:05:02 after 0:42 · 7 writes in 1.2 s · 17 documents changed by others`.
+  /// The text of the feed row: `online 12:05:02 after 0:42 · 7 writes in 1.2 s · 17 documents changed by others`.
   package func text(clock: String, bullet: String) -> String {
     ([title(clock: clock)] + facts).joined(separator: " \(bullet) ")
   }
@@ -197,11 +198,11 @@ package struct Reconnection: Sendable {
   }
 }
 
-/// The documents of a snapshot that other clients changed. Includes documents that this client also wrote, if they
-/// differ in more than the server's computed values.
+/// Finds the documents in a snapshot that other clients changed. A document that this client also wrote is included if
+/// it differs in more than the fields that the server computes.
 package struct ChangesByOthers {
   package let changes: [(key: DocumentKey, kind: FeedRow.Kind)]
-  /// The documents looked up because the server no longer reported them.
+  /// The documents that the client looked up because the server no longer reported them for the target.
   package let lookedUp: [DocumentKey]
 
   package init(_ snapshot: ListenerSnapshot, _ writes: WriteQueue) {

@@ -3,11 +3,11 @@ import FirestoreClientState
 package import FirestoreModel
 import TerminalCanvas
 
-/// The observed history of one write: each attempt, its result, and the end.
+/// The history of one write as far as the dashboard observed it: each attempt, its result, and the final outcome.
 package struct WriteJourney: Sendable {
   package struct Try: Equatable, Sendable {
     package var sent: Timestamp
-    /// The time when the attempt failed; `nil` while it is in flight or if it was answered.
+    /// The time when the attempt failed; `nil` if it is in flight or the server has responded to the write.
     package var failed: Timestamp?
     /// The reason for the failure, if the client received one.
     package var why: String?
@@ -29,7 +29,7 @@ package struct WriteJourney: Sendable {
     }
   }
 
-  /// The last listed state of the write.
+  /// The last state of the write in the queue.
   package private(set) var row: QueueRow
   package private(set) var tries: [Try] = []
   package private(set) var end: End?
@@ -39,7 +39,7 @@ package struct WriteJourney: Sendable {
 
   package init(_ row: QueueRow) { self.row = row }
 
-  /// Records the write's state in the queue.
+  /// Records the current state of the write in the queue.
   package mutating func note(_ new: QueueRow, at now: Timestamp) {
     row = new
     guard end == nil else { return }
@@ -55,7 +55,8 @@ package struct WriteJourney: Sendable {
     tries[last].why = why
   }
 
-  /// - Parameter after: the time from sending to the answer. It gives a more accurate sending time than the queue.
+  /// - Parameter after: the time from sending the write to the response. It determines the sending time more accurately
+  ///   than the queue's reports.
   package mutating func acknowledge(at now: Timestamp, after time: Duration?) {
     end = .acknowledged(now)
     row.outcome = .acknowledged(after: time)
@@ -77,12 +78,13 @@ package struct WriteJourney: Sendable {
   package mutating func cancel(at now: Timestamp) { end = .cancelled(now) }
 }
 
-/// The text of a write's acknowledgement: the latency, and the write's age if most of the time passed before sending.
+/// The text about the acknowledgement of a write. It contains the latency. If the write waited most of the time before
+/// it was sent, it also contains the write's age.
 package struct WriteAnswer: Hashable, Sendable {
   package let batch: BatchID
-  /// The time from the last attempt to the answer; `nil` if unknown.
+  /// The time from the last attempt to the response; `nil` if unknown.
   package let after: Duration?
-  /// The time from making the write to the answer; `nil` if unknown.
+  /// The time from making the write to the response; `nil` if unknown.
   package let age: Duration?
   package let tries: Int
 
@@ -93,16 +95,16 @@ package struct WriteAnswer: Hashable, Sendable {
     self.tries = tries
   }
 
-  /// The shortest wait that is shown.
+  /// A wait before sending is shown only if it is at least this long.
   private static let shortestWait = Duration.seconds(1)
 
-  /// The time since the write was made, if the write waited before its last attempt.
+  /// The time since the write was made; `nil` unless the write waited before its last attempt.
   package var wholeAge: Duration? {
     guard let age, tries > 1 || age - (after ?? .zero) >= Self.shortestWait else { return nil }
     return max(age, after ?? .zero)
   }
 
-  /// The prefix of every acknowledgement text.
+  /// The beginning of every text about an acknowledgement.
   var name: String { "\(batch) acknowledged" }
 
   /// `#1 acknowledged, rtt 31 ms`, or `#1 acknowledged 80 s after it was made, 2 tries`.
@@ -113,7 +115,7 @@ package struct WriteAnswer: Hashable, Sendable {
     return name + (after.map { ", rtt " + TimeText.latency($0) } ?? "")
   }
 
-  /// The summary of an acknowledgement row, completed with times that were unknown when it was written.
+  /// The summary of a feed row about an acknowledgement. Times that were unknown when the row was added are inserted.
   func completing(_ summary: String) -> String {
     guard summary.utf8.starts(with: name.utf8) else { return summary }
     let rest = summary.dropFirst(name.count)

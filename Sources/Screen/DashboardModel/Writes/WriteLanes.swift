@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// A write's history as lanes under one time axis: its creation, the listeners that show it, the attempts, the waits,
-/// the answer, and the listeners that have the result.
+/// The history of a write as lanes on a common time axis. The lanes show its creation, the listeners that showed it,
+/// the attempts, the waits, the response, and the listeners that received the result.
 package struct WriteLanes: Sendable {
   package struct Lane: Equatable, Sendable {
     package enum Kind: Equatable, Sendable { case made, echo, offline, tried, failed, acknowledged, rejected, result }
@@ -15,7 +15,7 @@ package struct WriteLanes: Sendable {
     package let text: String
   }
 
-  /// A listener that showed the write or its result, with the time.
+  /// A listener that showed the write or its result, and the time when it did.
   package struct Sight: Equatable, Sendable {
     package let listener: String
     package let time: Timestamp
@@ -31,9 +31,9 @@ package struct WriteLanes: Sendable {
   package let start: Timestamp
 
   /// - Parameters:
-  ///   - echoes: the listeners that showed the write before it was answered.
-  ///   - outages: the times without a server.
-  ///   - results: the listeners that received the answered write.
+  ///   - echoes: the listeners that showed the write before the server responded.
+  ///   - outages: the periods in which the server was unreachable.
+  ///   - results: the listeners that received the result of the write.
   package init(
     _ journey: WriteJourney, echoes: [Sight], outages: [OnlineHistory.Outage], results: [Sight], now: Timestamp
   ) {
@@ -93,25 +93,25 @@ package struct WriteLanes: Sendable {
   }
 }
 
-/// A time axis to scale. A wait that would squeeze everything else into a few columns is broken: it gets a fixed width
-/// that shows its length.
+/// A time axis with a linear scale. A wait that would leave only a few columns for everything else is shortened: it has
+/// a fixed width in which its length is shown.
 package struct TimeScale: Sendable {
-  /// A broken wait on the axis.
+  /// A shortened wait on the axis.
   package struct Break: Equatable, Sendable {
     package let columns: Range<Int>
-    /// The length, as text.
+    /// The length of the wait as text.
     package let text: String
   }
 
-  /// The maximum count of broken waits.
+  /// The maximum count of shortened waits.
   private static let mostBreaks = 4
-  /// A wait is broken if it is this many times longer than all unbroken waits together.
+  /// A wait is shortened if it is this many times longer than all other waits together.
   private static let excess: Int64 = 3
-  /// The upper limit of waits, since wrong clocks cause longer ones: 100 years in microseconds.
+  /// The maximum length of a wait: 100 years, in microseconds. Wrong clocks can cause longer waits.
   private static let longestWait: Int64 = 3_155_760_000_000_000
-  /// Shorter waits are not broken: 1 s in microseconds.
+  /// The minimum length of a shortened wait: 1 s, in microseconds.
   private static let shortestBreak: Int64 = 1_000_000
-  /// The width of a broken wait in columns.
+  /// The width of a shortened wait in columns.
   private static let breakWidth = 10
 
   /// The points in time, ascending and unique.
@@ -137,7 +137,7 @@ package struct TimeScale: Sendable {
     self.broken = broken
   }
 
-  /// The first column of each point in time on an axis of the given width.
+  /// The column of each point in time on an axis of the given width.
   private func starts(width: Int) -> [Int] {
     let room = max(0, width - 1 - broken.count * Self.breakWidth)
     let whole = waits.indices.filter { !broken.contains($0) }.reduce(Int64(0)) { $0 + waits[$1] }
@@ -168,7 +168,7 @@ package struct TimeScale: Sendable {
     }
   }
 
-  /// The duration of one unbroken column; `nil` if all points in time are equal.
+  /// The duration that a column represents outside of shortened waits; `nil` if all points in time are equal.
   package func column(width: Int) -> Duration? {
     let room = width - 1 - broken.count * Self.breakWidth
     let whole = waits.indices.filter { !broken.contains($0) }.reduce(Int64(0)) { $0 + waits[$1] }

@@ -3,9 +3,9 @@ package import ClientPort
 package import FirestoreClientState
 package import FirestoreModel
 
-/// The rows of pane 2: pending batches, recently acknowledged ones, and rejected ones.
+/// The rows of pane 2: pending batches, recently acknowledged batches, and rejected batches.
 package struct WriteQueue: Sendable {
-  /// The time in seconds that an acknowledged row stays visible.
+  /// The time in seconds for which the row of an acknowledged batch remains visible.
   private static let lingering: Int64 = 3
 
   struct Finished: Sendable {
@@ -13,37 +13,38 @@ package struct WriteQueue: Sendable {
     var at: Timestamp
   }
 
-  /// The pending batches. A long queue has only its first and last batches here.
+  /// The pending batches. If the queue is long, these are only its first and last batches.
   package private(set) var live: [QueueRow] = []
-  /// The size of the unlisted pending batches.
+  /// The size of the pending batches that are not in `live`.
   private var hidden = QueueSize()
-  /// The newest batch that touches each document.
+  /// The newest pending batch that writes each document.
   private var newest: [DocumentKey: BatchID] = [:]
-  /// The batches that were acknowledged a moment ago.
+  /// The batches that were acknowledged in the last seconds.
   private(set) var finished: [Finished] = []
-  /// The rejected batches. The cache stores them until you send them again or drop them.
+  /// The rejected batches. The cache stores them until you resend them or drop them.
   package private(set) var rejected: [QueueRow] = []
   package var marked: Set<BatchID> = []
   package var cursor = Cursor<BatchID>()
   /// The batch where the selected range starts.
   package var anchor: BatchID?
-  /// Rows that left the queue recently. A list that no longer has a batch can arrive before the batch's outcome.
+  /// Rows that recently left the queue. They are needed because the client can report the shorter queue before a
+  /// batch's outcome.
   private var departed: [QueueRow] = []
   private static let departedLimit = 32
   private static let finishedLimit = 100
   private static let mostAnswers = 256
-  /// The count of stored conflicts.
+  /// The maximum count of stored conflicts.
   private static let mostConflicts = 200
-  /// This client's writes that replaced values their author had not seen, newest last.
+  /// This client's writes that replaced values which their author had not seen, newest last.
   package private(set) var conflicts: [WriteConflict] = []
-  /// The recent acknowledgements, for the feed.
+  /// The recent acknowledgements, for the feed's rows.
   package private(set) var answers: [BatchID: WriteAnswer] = [:]
-  /// The last recent write to each document, if it was acknowledged.
+  /// The last batch that wrote each document, if it is acknowledged.
   private var acknowledged: [DocumentKey: BatchID] = [:]
 
   /// The histories of recent writes.
   private var journeys: [BatchID: WriteJourney] = [:]
-  /// A write of this size or more is dropped when it leaves the queue.
+  /// The data of a write with at least this size in bytes is dropped when the write leaves the queue.
   private static let largestKept = 64 << 10
 
   /// The filter of the list.
@@ -51,22 +52,22 @@ package struct WriteQueue: Sendable {
 
   package init() {}
 
-  /// The time in seconds for which an empty list keeps its space on the screen, because another write often follows.
+  /// The time in seconds for which the pane of an empty list keeps its size, because another write often follows.
   private static let roomLingering: Int64 = 10
-  /// The time when an empty list gives up its space.
+  /// The time when the pane of an empty list is made smaller.
   private var roomEnd: Timestamp?
 
   private var isEmpty: Bool { live.isEmpty && finished.isEmpty && rejected.isEmpty }
 
-  /// Whether there are rows to show, or there were rows some seconds ago.
+  /// Whether the pane needs space, because there are rows or there were rows some seconds ago.
   package var wantsRoom: Bool { !isEmpty || roomEnd != nil }
 
-  /// The rows that pass the filter.
+  /// The rows that match the filter.
   package var rows: [QueueRow] {
     filter.isEmpty ? allRows : allRows.filter { filter.matches($0.searchText, in: $0.writtenDocuments) }
   }
 
-  /// The pending and the acknowledged batches in batch order, then the rejected ones.
+  /// The pending and the acknowledged batches in batch order, followed by the rejected batches.
   package var allRows: [QueueRow] {
     let liveIDs = Set(live.map(\.batch))
     let done = finished.map(\.row).filter { !liveIDs.contains($0.batch) }
@@ -75,7 +76,7 @@ package struct WriteQueue: Sendable {
 
   package var selected: QueueRow? { cursor.id.flatMap { id in rows.first { $0.batch == id } } }
 
-  /// The marked rows, else the selected range, else the selected row.
+  /// The rows that commands act on: the marked rows, otherwise the selected range, otherwise the selected row.
   package var chosen: [QueueRow] {
     let rows = rows
     if !marked.isEmpty { return rows.filter { marked.contains($0.batch) } }
@@ -97,29 +98,29 @@ package struct WriteQueue: Sendable {
 
   package var byteCount: Int { live.reduce(hidden.byteCount) { $0 + $1.write.byteCount } }
 
-  /// The progress of a long queue: the count of batches answered since it was last empty, and the total.
+  /// The progress of a long queue. `done` counts the batches that left the queue since it was last empty.
   package var progress: (done: Int, total: Int)? {
     guard waiting > 0, hidden.total >= Self.longQueue, hidden.total > waiting else { return nil }
     return (hidden.total - waiting, hidden.total)
   }
 
-  /// The minimum queue length for showing progress: some seconds of work.
+  /// The minimum length of a queue whose progress is shown. Such a queue takes some seconds.
   private static let longQueue = 100
 
   package var oldest: Timestamp? { live.map(\.write.localWriteTime).min() }
 
-  /// The newest pending batch that touches a document.
+  /// The newest pending batch that writes a document.
   package func batch(touching key: DocumentKey) -> BatchID? { newest[key] }
 
-  /// The last batch that wrote a document, if the backend has acknowledged it.
+  /// The last batch that wrote a document, if the backend has acknowledged this batch.
   func acknowledgedBatch(of key: DocumentKey) -> BatchID? { newest[key] == nil ? acknowledged[key] : nil }
 
-  /// The documents of a batch that is pending or left the queue recently; `nil` if unknown.
+  /// The documents of a batch that is pending or has recently left the queue; `nil` if unknown.
   package func documents(of batch: BatchID) -> [DocumentKey]? {
     (row(batch) ?? (finished.map(\.row) + rejected).first { $0.batch == batch })?.documents
   }
 
-  /// The fields of a document that the server computes for a batch.
+  /// The fields of a document that the server computes when it applies a batch.
   func transforms(of batch: BatchID, to key: DocumentKey) -> Set<FieldPath>? {
     let known = row(batch) ?? finished.map(\.row).first { $0.batch == batch }
     return known.map { Set($0.write.mutations.filter { $0.key == key }.flatMap(\.transforms).map(\.path)) }
@@ -138,7 +139,7 @@ package struct WriteQueue: Sendable {
     unmarkGone()
   }
 
-  /// Adds the state in the current list to the histories of the writes.
+  /// Adds the current state of each pending batch to its history.
   package mutating func noteProgress(at now: Timestamp) {
     for row in live { journeys[row.batch, default: WriteJourney(row)].note(row, at: now) }
     guard journeys.count > Self.mostAnswers + live.count else { return }
@@ -149,7 +150,7 @@ package struct WriteQueue: Sendable {
   /// The observed history of a write.
   package func journey(of batch: BatchID) -> WriteJourney? { journeys[batch] }
 
-  /// Ends the history of a write, and drops the history of a large write.
+  /// Completes the history of a write. Drops the history if the write is large.
   private mutating func endJourney(_ batch: BatchID, _ row: QueueRow?, _ end: (inout WriteJourney) -> Void) {
     guard var journey = journeys[batch] ?? row.map({ WriteJourney($0) }) else { return }
     end(&journey)
@@ -167,10 +168,10 @@ package struct WriteQueue: Sendable {
 
   private mutating func unmarkGone() { marked.formIntersection((live + rejected).map(\.batch)) }
 
-  /// The row of a batch that is pending or has just left the queue.
+  /// The row of a batch that is pending or has recently left the queue.
   package func row(_ batch: BatchID) -> QueueRow? { (live + departed).first { $0.batch == batch } }
 
-  /// - Parameter told: the documents of a batch that may never have been listed.
+  /// - Parameter told: the documents of the batch, because the client may never have listed the batch.
   package mutating func acknowledge(
     _ batch: BatchID, after time: Duration?, at now: Timestamp, of told: WrittenDocuments? = nil
   ) {
@@ -194,7 +195,7 @@ package struct WriteQueue: Sendable {
     if finished.count > Self.finishedLimit { finished.removeFirst(finished.count - Self.finishedLimit) }
   }
 
-  /// Moves a batch to the rejected batches. The next call of `replaceRejected` has the batch's state in the cache.
+  /// Moves a batch to the rejected batches. The next call of `replaceRejected` provides the batch's state in the cache.
   package mutating func reject(_ batch: BatchID, _ status: RPCStatus, at now: Timestamp) {
     endJourney(batch, row(batch)) { $0.reject(status, at: now) }
     guard var row = take(batch) else { return }
@@ -227,26 +228,26 @@ package struct WriteQueue: Sendable {
     for row in live { for key in row.documents { newest[key] = row.batch } }
   }
 
-  /// Shifts the times when rows disappear after the clock was set back.
+  /// Shifts the expiry times of rows after the clock was set back.
   package mutating func move(_ moved: (Timestamp) -> Timestamp) {
     for index in finished.indices { finished[index].at = moved(finished[index].at) }
     roomEnd = roomEnd.map(moved)
   }
 
-  /// Drops expired acknowledged rows, then the space that an empty list still has.
+  /// Removes acknowledged rows whose display time is over, and later the space of the empty list.
   package mutating func age(to now: Timestamp) {
     if !isEmpty { roomEnd = Timestamp(seconds: now.seconds &+ Self.roomLingering) }
     finished.removeAll { Self.expiry(of: $0) <= now }
     if let end = roomEnd, isEmpty, end <= now { roomEnd = nil }
   }
 
-  /// The time when the next acknowledged row, or the list's room, disappears.
+  /// The time when the next acknowledged row disappears, or when the pane of the empty list is made smaller.
   package var nextExpiry: Timestamp? { isEmpty ? roomEnd : finished.map(Self.expiry).min() }
 
   private static func expiry(of finished: Finished) -> Timestamp { finished.at.advanced(seconds: lingering) }
 }
 
-/// One batch of pane 2: a pending one, or a finished one with its outcome.
+/// A batch in pane 2: a pending batch, or a finished batch with its outcome.
 package struct QueueRow: Equatable, Sendable {
   package enum Outcome: Hashable, Sendable {
     /// An acknowledged batch; `after` is `nil` if the sending time is unknown.
@@ -274,7 +275,7 @@ package struct QueueRow: Equatable, Sendable {
   package var documents: [DocumentKey] { write.mutations.map(\.key) }
   package var transformCount: Int { write.mutations.reduce(0) { $0 + $1.transforms.count } }
 
-  /// The operation of the batch. Several mutations are a `batch`.
+  /// The operation of the batch. If the batch has several mutations, this is `batch`.
   package var operation: Operation {
     guard write.mutations.count == 1, let mutation = write.mutations.first else { return .batch }
     switch mutation.operation {
@@ -285,8 +286,8 @@ package struct QueueRow: Equatable, Sendable {
     }
   }
 
-  /// Whether sending the batch twice changes the result, for example with an increment. Such a batch can be applied
-  /// twice if an acknowledgement is lost.
+  /// Whether sending the batch twice changes the result, for example because of an increment. Such a batch is applied
+  /// twice if its acknowledgement is lost and it is sent again.
   package var isNonIdempotent: Bool {
     write.mutations.contains { mutation in
       mutation.transforms.contains { if case .increment = $0.operation { true } else { false } }
@@ -302,13 +303,13 @@ package struct QueueRow: Equatable, Sendable {
   package var isHeld: Bool { outcome == nil && write.state == .held }
   package var isFinished: Bool { outcome != nil }
   package var isRejected: Bool { if case .rejected = outcome { true } else { false } }
-  /// Whether you set the batch aside. It stays among the rejected batches until you send it again or drop it.
+  /// Whether you set the batch aside. It remains among the rejected batches until you resend it or drop it.
   package var isSetAside: Bool {
     if case .rejected(let status, _) = outcome { status.code == .cancelled } else { false }
   }
   package var rejectedAt: Timestamp? { if case .rejected(_, let time) = outcome { time } else { nil } }
 
-  /// The backend's error for the batch, or the reason why the backend was unreachable.
+  /// The backend's error for the batch, or the reason why the backend cannot be reached.
   package var error: RPCStatus? {
     switch outcome {
     case .rejected(let status, _): status
@@ -323,7 +324,7 @@ package struct QueueRow: Equatable, Sendable {
     return "\(batch) \(operation.rawValue) \(paths) \(stateWord) \(error?.description ?? "")"
   }
 
-  /// The values that the batch writes, for a filter's field conditions.
+  /// The values that the batch writes. Field conditions of filters are evaluated on them.
   var writtenDocuments: [Document] {
     write.mutations.compactMap { mutation in
       switch mutation.operation {

@@ -3,7 +3,7 @@ import Dashboard
 import DashboardModel
 import TerminalCanvas
 
-/// The dialog of a decision: the values that would be overwritten, field by field, and the answers.
+/// Draws the dialog of a decision: the values that would be overwritten, field by field, and the possible answers.
 struct DecisionDialog {
   let list: ListOverlay
   let decision: Decision
@@ -92,8 +92,7 @@ struct DecisionDialog {
   }
 }
 
-/// A question. The safe answer is selected first. The selection is marked by brackets and the gutter, not only by
-/// color.
+/// Draws a question. The safe answer is selected initially. Brackets and the gutter mark the selection, not only color.
 struct ConfirmDialog {
   let question: Confirmation
   let layout: Layout
@@ -129,7 +128,7 @@ struct ConfirmDialog {
   }
 }
 
-/// The dialog of a prompt: its sentences, the text field, and the error.
+/// Draws a prompt: its sentences, the text field, and the error.
 struct PromptDialog {
   let prompt: Prompt
   let layout: Layout

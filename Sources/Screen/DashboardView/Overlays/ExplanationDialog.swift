@@ -5,7 +5,7 @@ import FirestoreClientState
 import FirestoreModel
 import TerminalCanvas
 
-/// The dialog of an explanation: the query's cost in the cache, the indexes, and the actions.
+/// Draws the dialog that explains a query: its cost in the cache, the indexes, and the available actions.
 struct ExplanationDialog {
   let list: ListOverlay
   let panel: ExplanationPanel

@@ -5,8 +5,8 @@ import DashboardModel
 import FirestoreModel
 import TerminalCanvas
 
-/// The field editor: a row for each field, with the typed text in place, and a summary of the edits below. Only the
-/// rows on screen are computed.
+/// Draws the field editor: a row for each field, in which the value is also typed, and a summary of the edits below.
+/// Only the rows on screen are computed.
 struct FieldEditorDialog {
   let editor: FieldEditor
   let frame: FrameState
@@ -86,7 +86,7 @@ struct FieldEditorDialog {
     return line
   }
 
-  /// A value as text. A few bytes are shown in full, and more bytes as a count. A time has all its digits.
+  /// A value as text. Short bytes values are shown in full, longer ones as a byte count. Times have all their digits.
   private func text(of value: Value) -> String {
     switch value {
     case .bytes(let bytes) where bytes.count <= 24: FieldText.text(of: value, in: editor.database)
@@ -141,11 +141,11 @@ struct FieldEditorDialog {
     }
   }
 
-  /// The maximum count of visible lines of a text.
+  /// The maximum count of visible lines of a multi-line text.
   private static let boxHeight = 8
 
-  /// Draws a multi-line text over the rows below the row of the text, or over the rows above it if there is more room.
-  /// - Returns: whether there is room for two lines.
+  /// Draws a multi-line text over the rows below the row of the text. If there is more space above, draws it there.
+  /// - Returns: whether there is space for two lines.
   private func drawBox(_ field: TextField, x: Int, below y: Int, _ rows: Rect, on canvas: inout Canvas) -> Bool {
     let (texts, line, column) = field.lines
     let wanted = min(texts.count, Self.boxHeight)
@@ -188,7 +188,7 @@ struct FieldEditorDialog {
     put(summary.0, summary.1, at: 2)
   }
 
-  /// The remark about the row, or about the text typed in it.
+  /// The remark about the selected row, or about the text that is typed in it.
   private var remark: (String, Role) {
     switch editor.mode {
     case .naming(_, let problem):
@@ -222,7 +222,7 @@ struct FieldEditorDialog {
     return entry.infersKind ? "42 is a number, \"42\" is text; ctrl-t chooses a type" : entry.kind.example
   }
 
-  /// A summary of the edits, or a warning that the document has changed since.
+  /// A summary of the edits, or a warning that the document has changed since the editor was opened.
   private var summary: (String, Role) {
     let meanwhile = editor.changedMeanwhile
     if !meanwhile.isEmpty {
@@ -257,7 +257,7 @@ struct FieldEditorDialog {
   }
 }
 
-/// The write of an edit before it is sent: its kind, mask and precondition, and each field's old and new value.
+/// Draws the write of an edit before it is sent: its kind, mask and precondition, and each field's old and new value.
 struct FieldReviewDialog {
   let review: FieldReview
   let frame: FrameState
@@ -291,7 +291,7 @@ struct FieldReviewDialog {
     drawSelected(geometry, on: &canvas)
   }
 
-  /// Draws the full text of the selected row, if there is room.
+  /// Draws the full text of the selected row if it fits.
   private func drawSelected(_ geometry: FieldReviewGeometry, on canvas: inout Canvas) {
     guard review.rows.indices.contains(review.cursor.index) else { return }
     let row = review.rows[review.cursor.index]

@@ -3,7 +3,7 @@ import Dashboard
 import DashboardModel
 import TerminalCanvas
 
-/// The help: every available key, in groups, and the meanings of the signs and words on screen.
+/// Draws the help: every available key, in groups, and the meanings of the signs and words on the screen.
 struct HelpDialog {
   let list: ListOverlay
   let contexts: [KeyContext]
@@ -11,7 +11,7 @@ struct HelpDialog {
   let layout: Layout
   let glyphs: Glyphs
 
-  /// A line of the list: a heading, or the command of an index.
+  /// A line of the list: a heading, or a command by its index.
   private enum Row {
     case heading(String)
     case command(Int)
@@ -50,7 +50,7 @@ struct HelpDialog {
 
   // MARK: The first page
 
-  /// Twelve keys in three groups, and the signs of the screen.
+  /// Draws the first page: twelve keys in three groups, and the signs of the screen.
   private func drawFirstPage(on canvas: inout Canvas) {
     let legend = SignLegend(glyphs)
     let columns = layout.size.width >= 56 ? 3 : 1
@@ -92,10 +92,10 @@ struct HelpDialog {
       columnWidth: (area.width - 1) / signColumns, selected: selectedSign, on: &canvas, glyphs)
   }
 
-  /// The dialog shows the signs beside the keys only if this many rows of signs fit.
+  /// The signs are shown next to the keys only if this many rows of signs fit.
   private static let fewestSignRows = 8
 
-  /// The commands under their headings. A search has no headings.
+  /// The commands under their headings. The result of a search has no headings.
   private func rows(of commands: [Command]) -> [Row] {
     guard list.field?.isEmpty != false else { return commands.indices.map { .command($0) } }
     var rows: [Row] = []
@@ -142,7 +142,7 @@ struct HelpDialog {
     return line
   }
 
-  /// The selected row in full, because columns can truncate it.
+  /// The full text of the selected row, because the columns can truncate it.
   private func explanation(_ commands: [Command]) -> String {
     guard commands.indices.contains(list.cursor.index) else { return "" }
     let command = commands[list.cursor.index]
@@ -152,7 +152,7 @@ struct HelpDialog {
   }
 }
 
-/// The words for the state of the connection and of the data, with their meanings, in lines of some columns.
+/// Draws the words for the states of the connection and of the data, with their meanings.
 struct StateWords {
   let lines: [String]
 
@@ -167,11 +167,11 @@ struct StateWords {
   }
 }
 
-/// The first keys in their groups, in columns or one below another.
+/// Draws the most important keys in their groups, either in columns or below each other.
 struct FirstKeys {
   private struct Row {
     var key: String?
-    /// The words for the key, longest first.
+    /// The texts for the key, longest first.
     var texts: [String]
   }
 
@@ -198,7 +198,7 @@ struct FirstKeys {
     columns == 1 ? groups.reduce(0) { $0 + $1.count } : groups.map(\.count).max() ?? 0
   }
 
-  /// The row of a key in a single column.
+  /// The row of a key if all keys are in a single column.
   private func place(of key: Int) -> Int {
     var (row, left) = (0, key)
     for group in groups {

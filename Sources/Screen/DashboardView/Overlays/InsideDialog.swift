@@ -4,7 +4,8 @@ import DashboardModel
 import FirestoreModel
 import TerminalCanvas
 
-/// The page about the client's internals: its sections, the shown section's table, and notes about it.
+/// Draws the page about the client's internals: the names of its sections, the table of the shown section, and notes
+/// about the table.
 struct InsideDialog {
   let list: ListOverlay
   let panel: InsidePanel
@@ -52,7 +53,7 @@ struct InsideDialog {
     return line
   }
 
-  /// The notes, then the selected row in full, as far as there is room.
+  /// Draws the notes, then the full text of the selected row, if they fit.
   private func drawFoot(_ table: InsideTable?, on canvas: inout Canvas) {
     let (area, top) = (geometry.dialog.content, geometry.rows.maxY)
     guard let table, top + 1 < area.maxY else { return }
@@ -71,8 +72,8 @@ struct InsideDialog {
   }
 }
 
-/// The columns of a table that fit into a width. Each is as wide as its widest text, except the flexible one, which
-/// gets the rest.
+/// The columns of a table that fit into a width. Each column is as wide as its widest text. The flexible column gets
+/// the remaining width.
 struct InsideColumns {
   private let shown: [(index: Int, column: InsideTable.Column, width: Int)]
   private static let gap = 2

@@ -7,7 +7,7 @@ import FirestoreModel
 import FirestoreQuery
 import TerminalCanvas
 
-/// The listener editor: a form, its validity, and the equivalent Swift code.
+/// Draws the listener editor: a form, whether the listener is valid, and the equivalent Swift code.
 struct ListenerDialog {
   let editor: ListenerEditor
   let frame: FrameState
@@ -50,7 +50,7 @@ struct ListenerDialog {
     drawResult(result, code, from: area.y + formHeight, in: area, on: &canvas)
   }
 
-  /// The purpose of the edit: a change of a listener, or a new one.
+  /// The title: editing an existing listener, or a new one.
   private var subject: String {
     let replaced = frame.state.listeners.first { $0.tag == editor.replaced }
     return replaced.map { "edit \($0.name)" } ?? "new"
@@ -62,10 +62,11 @@ struct ListenerDialog {
     return line
   }
 
-  /// The maximum document count for a fast scan.
+  /// The maximum count of documents for which a scan without an index is fast.
   private static let fewDocuments = 100
 
-  /// The indexes that the query lacks: the server's index, and the cache's index if its absence would be noticeable.
+  /// The indexes that are missing for the query: the server's index, and the cache's index if the query is noticeably
+  /// slow without it.
   private func indexLines(of query: Query) -> [Line] {
     var lines: [Line] = []
     if let index = CompositeIndex.needed(for: query) {

@@ -4,7 +4,7 @@ import DashboardModel
 import FirestoreModel
 import TerminalCanvas
 
-/// Draws the overlay over the panes. The filter line replaces the footer instead.
+/// Draws the overlay over the panes. A filter line is drawn in the footer instead.
 struct OverlayView {
   let frame: FrameState
   let layout: Layout
@@ -169,7 +169,7 @@ struct OverlayView {
 }
 
 extension FieldStatistics {
-  /// `in 34 of 40 · 5 values · changes`.
+  /// The statistics of a field: `in 34 of 40 · 5 values · changes`.
   func facts(of name: String, _ glyphs: Glyphs) -> String {
     guard let field = fields[name] else { return "not seen" }
     let values = "\(field.values.count)\(field.hasMoreValues ? "+" : "") value\(field.values.count == 1 ? "" : "s")"

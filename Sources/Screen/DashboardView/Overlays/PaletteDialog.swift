@@ -4,7 +4,7 @@ import DashboardModel
 import FirestoreText
 import TerminalCanvas
 
-/// The command palette: a text field, with the best matches below.
+/// Draws the command palette: a text field, and the best matches below it.
 struct PaletteDialog {
   let list: ListOverlay
   let palette: Palette
@@ -43,7 +43,7 @@ struct PaletteDialog {
     }
   }
 
-  /// The whole text of the selected row, or the reason why its command is unavailable.
+  /// The full text of the selected row, or the reason why its command is unavailable.
   private func foot(of item: Palette.Item) -> String {
     if let reason = reason(against: item) { return "not now: \(reason)" }
     let isTyped = list.field?.text.trimmed.lowercased() == item.name
@@ -58,7 +58,7 @@ struct PaletteDialog {
     }
   }
 
-  /// Marks the column of an error below the line, if the whole text is visible.
+  /// Marks the column of an error below the typed line, if the whole line is visible.
   private func drawCaret(_ items: [Palette.Item], at point: Point, width: Int, on canvas: inout Canvas) {
     guard let typed = list.field?.text, SafeText.columns(of: typed) < width else { return }
     for case .problem(let problem) in items.lazy.map(\.target) {
@@ -68,7 +68,7 @@ struct PaletteDialog {
     }
   }
 
-  /// The text that `tab` would add.
+  /// Draws the text that `tab` would add.
   private func drawGhost(behind field: TextField, at point: Point, width: Int, on canvas: inout Canvas) {
     let typed = field.text
     guard !typed.isEmpty, field.position == field.characters.count,
@@ -110,6 +110,6 @@ struct PaletteDialog {
     return line
   }
 
-  /// The width of the names in columns. A longer name pushes its description to the right.
+  /// The width of the names in columns. After a longer name, the description starts further right.
   private static let nameWidth = 18
 }

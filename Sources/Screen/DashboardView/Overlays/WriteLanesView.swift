@@ -4,17 +4,17 @@ import DashboardModel
 import FirestoreModel
 import TerminalCanvas
 
-/// The lanes of a write: a line each, with its name, its place on the time axis, and its outcome.
+/// Draws the lanes of a write. Each lane is a line with its name, its position on the time axis, and its result.
 struct WriteLanesView {
   let lanes: WriteLanes
   let glyphs: Glyphs
 
-  /// The minimum width of screens with an axis.
+  /// The minimum width in columns at which the time axis is shown.
   static let narrowest = 100
   private static let names = 14
   private static let texts = 34
 
-  /// The lines with an axis, or as a list.
+  /// The lines of the lanes, either on a time axis or as a list.
   func lines(width: Int) -> [Line] {
     guard width >= Self.narrowest - 10 else {
       return lanes.list.map { text in
@@ -51,7 +51,7 @@ struct WriteLanesView {
     return line
   }
 
-  /// The axis labels: the length of a column, and of each broken wait.
+  /// The labels of the axis: the duration of a column, and of each shortened wait.
   private func foot(axis: Int) -> Line {
     var line = Line(glyphs)
     line.skip(1)

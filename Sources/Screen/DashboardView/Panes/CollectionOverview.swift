@@ -4,8 +4,8 @@ import DashboardModel
 import FirestoreModel
 import TerminalCanvas
 
-/// A collection at a glance, in the document's pane while a collection is selected: its fields, and their values in the
-/// loaded documents.
+/// Draws an overview of the selected collection in place of a document: its fields, and their values in the loaded
+/// documents.
 struct CollectionOverview {
   let path: ResourcePath
   let summary: CollectionSummary
@@ -28,7 +28,7 @@ struct CollectionOverview {
     summary = CollectionSummary(documents, state.interest(in: path))
   }
 
-  /// - Returns: the row below the last one.
+  /// - Returns: the row below the last drawn row.
   func draw(in area: Rect, on canvas: inout Canvas) -> Int {
     var head = Line(glyphs)
     head.skip(1)
@@ -100,7 +100,7 @@ struct CollectionOverview {
     return whole ?? ValueText.short(.double(number))
   }
 
-  /// The time of day, with the date as prefix if it is another day.
+  /// The time of day. If it is on another day, the date precedes it.
   private func time(_ time: Timestamp) -> String {
     let offset = frame.state.configuration.utcOffset
     let clock = TimeText.clock(time, offset: offset)

@@ -6,7 +6,7 @@ import FirestoreClientState
 import FirestoreModel
 import TerminalCanvas
 
-/// The open listeners, in spare rows of the tree on a wide screen.
+/// The running listeners, shown in free rows of the tree on a wide screen.
 extension CollectionsPane {
   private static let fewestRows = 3
 

@@ -12,7 +12,7 @@ struct CollectionsPane {
   let glyphs: Glyphs
 
   private static let flags = DashboardState.documentFlags
-  /// The width from the change sign to the right edge.
+  /// The distance from the change sign to the right edge in columns.
   private static let mark = 1
 
   private var isLarge: Bool { layout.layoutClass == .large }
@@ -67,7 +67,7 @@ struct CollectionsPane {
     canvas.put(PaneHints(.collections, frame.state, width: area.width).line, x: area.x, y: y, width: area.width)
   }
 
-  /// The sentences that replace the rows if there are none.
+  /// The sentences that are shown if there are no rows.
   private func emptyTexts(width: Int) -> [String] {
     if frame.state.browser.roots == nil { return ["reading the collections"] }
     if frame.state.network.isOffline { return ["no collection is cached", "go online to see the server's data"] }
@@ -148,7 +148,7 @@ struct CollectionsPane {
   // MARK: Documents
 
   /// The marks of a document, as in `#42 Lc~`: its pending batch, its source, whether it is from the cache, and its
-  /// recent change. Wide screens also show the time of its version. Documents that the server no longer shows have no
+  /// recent change. Wide screens also show the time of its version. Documents that the server no longer returns have no
   /// source.
   private func documentMarks(_ document: Document, isFromCache: Bool, isDenied: Bool) -> Line {
     var line = Line(glyphs)
@@ -210,7 +210,7 @@ struct CollectionsPane {
     }
   }
 
-  /// The words for a collection whose documents pending writes delete; `nil` without such a write.
+  /// Text about a collection in which pending writes delete documents; `nil` without such writes.
   private func pendingDeletes(in path: ResourcePath) -> String? {
     let deleted = Set(
       frame.state.writes.live.flatMap(\.write.mutations).filter { $0.operation == .delete && $0.key.collection == path }
@@ -219,14 +219,14 @@ struct CollectionsPane {
     return "\(grouped(deleted.count)) deleted here, pending"
   }
 
-  /// The words for a cache without shown documents: `not in the cache; 2 at 18:10:43`.
+  /// Text for a collection that has no cached documents: `not in the cache; 2 at 18:10:43`.
   private func absence(in window: CollectionWindow) -> String {
     guard let known = window.count.known else { return "the cache has none" }
     let clock = TimeText.clock(known.time, offset: frame.state.configuration.utcOffset)
     return known.number == 0 ? "no documents at \(clock)" : "not in the cache; \(grouped(known.number)) at \(clock)"
   }
 
-  /// `looking 41 000 of 100 000 · 3 found · esc stops`.
+  /// The progress of a search: `looking 41 000 of 100 000 · 3 found · esc stops`.
   private func note(_ search: CollectionSearch, in window: CollectionWindow) -> (String, Role) {
     let total = window.total.map { " of \(grouped($0))" } ?? ""
     let found = " \(glyphs.bullet) \(grouped(search.found)) found"
@@ -242,7 +242,7 @@ struct CollectionsPane {
     }
   }
 
-  /// The order of a collection for the pane's title, and whether a query uses it: `total▼ by query`.
+  /// The sort order of a collection for the pane's title, and whether a query sorts the documents: `total▼ by query`.
   private static func orderText(_ window: CollectionWindow, _ layoutClass: LayoutClass, _ glyphs: Glyphs) -> String? {
     let order = window.shownOrder
     guard order != .id else { return nil }
@@ -251,7 +251,7 @@ struct CollectionsPane {
     return window.shown?.order.isField == true ? "\(text) by query" : text
   }
 
-  /// `5 of 148`: the selected document's known place in its collection.
+  /// The position of the selected document in its collection, if known: `5 of 148`.
   static func count(_ state: DashboardState, _ layoutClass: LayoutClass, _ glyphs: Glyphs) -> String {
     if state.browser.result != nil { return ResultTitle.count(state, layoutClass, glyphs) }
     let isLarge = layoutClass == .large
@@ -292,7 +292,7 @@ struct CollectionsPane {
   }
 }
 
-/// The documents of the rows in order. Each search starts at the previous match.
+/// Finds the documents of the rows in order. Each search starts at the previous result.
 private struct DocumentFinder {
   private let browser: Browser
   private var places: [ResourcePath: Int] = [:]
@@ -349,6 +349,6 @@ struct DocumentRow {
     }
   }
 
-  /// The document's recent change, while its tint lasts.
+  /// The mark of the document's recent change, while its tint is visible.
   private var tint: Browser.Mark? { frame.state.browser.marks[key].flatMap { $0.until > frame.state.now ? $0 : nil } }
 }

@@ -6,7 +6,7 @@ import FirestoreClientState
 import FirestoreModel
 import TerminalCanvas
 
-/// Pane 0: the server's and this client's view of one document.
+/// Draws pane 0: one document as the server has it, and as this client's listeners see it.
 struct DetailPane {
   let frame: FrameState
   let layout: Layout
@@ -147,7 +147,7 @@ struct DetailPane {
     return source.text(outage: outage, offset: frame.state.configuration.utcOffset)
   }
 
-  /// The time of the server's last change of the document.
+  /// The time when the server last changed the document.
   static func count(_ state: DashboardState) -> String {
     let detail = state.shownDetail
     guard let document = detail?.remote ?? detail?.local, let version = document.version else { return "" }
@@ -156,7 +156,7 @@ struct DetailPane {
   }
 }
 
-/// One row of an open document. The first column is the gutter, the second the change glyph.
+/// One row of an open document. The first column is the gutter, the second is the change sign.
 struct DetailLine {
   let line: DetailContent.Line
   let columns: DetailColumns
@@ -271,7 +271,7 @@ extension FieldTree.Line.Change {
   }
 }
 
-/// Summaries of other tabs in spare rows below the fields: the document's versions and properties.
+/// Summaries of the other tabs in free rows below the fields: the document's versions and properties.
 extension DetailPane {
   private static let fewestRows = 4
 

@@ -4,8 +4,8 @@ import DashboardModel
 import FirestoreClientState
 import TerminalCanvas
 
-/// The texts of an empty database, which replace the rows: ways to create a first document, the keys, the signs, and
-/// commands for another terminal.
+/// Draws the page that replaces the rows of an empty database. It explains how to create a first document, the keys,
+/// the signs, and commands for another terminal.
 struct EmptyPage {
   let frame: FrameState
   let glyphs: Glyphs
@@ -57,10 +57,10 @@ struct EmptyPage {
 
   // MARK: Keys
 
-  /// The column of the texts next to keys.
+  /// The column where the texts next to the keys start.
   private static let keyText = 14
 
-  /// Lists the keys of the focused pane and of the whole screen, each on as many rows as its text needs.
+  /// Draws the keys of the focused pane and of the whole screen. Each key has as many rows as its text needs.
   func drawKeys(in area: Rect, on canvas: inout Canvas) {
     guard area.height > 4, area.width > 30 else { return }
     let commands = frame.state.configuration.keymap.commands(in: [.pane(frame.state.focus), .screen]) {
@@ -85,8 +85,8 @@ struct EmptyPage {
 
   // MARK: Signs
 
-  /// Explains the signs of the screen, in as many columns as fit.
-  /// - Returns: the row below.
+  /// Draws the signs of the screen and their meanings in as many columns as fit.
+  /// - Returns: the row below the signs.
   @discardableResult func drawLegend(in area: Rect, on canvas: inout Canvas) -> Int {
     guard area.height > 3, area.width >= 60 else { return area.y }
     let indented = Rect(x: area.x + 2, y: area.y, width: area.width - 2, height: area.height)
@@ -115,8 +115,8 @@ struct EmptyPage {
     ("attach", "the client of a running program, in a dashboard"),
   ]
 
-  /// Lists commands for another terminal, if commands can use this data from there. They are in two columns, or in one
-  /// column below the lines of a narrow pane.
+  /// Draws commands for another terminal, if commands there can use this data. They are in two columns. In a narrow
+  /// pane they are in one column below the other lines.
   func drawCommands(in area: Rect, on canvas: inout Canvas) {
     guard let options = frame.state.configuration.reachingOptions, area.width >= 44, area.height > 3 else { return }
     let columns = area.width >= 120 ? 2 : 1

@@ -16,7 +16,7 @@ extension FeedRow.Source {
   }
 }
 
-/// Pane 4: the events, newest at the bottom.
+/// Draws pane 4: the events, newest at the bottom.
 struct FeedPane {
   let frame: FrameState
   let layout: Layout
@@ -98,7 +98,7 @@ struct FeedPane {
     }
   }
 
-  /// The minimum count of free rows for the legend.
+  /// The minimum count of free rows for showing the legend.
   private static let leastForLegend = 9
 
   private var emptyLine: Line {
@@ -180,10 +180,11 @@ struct FeedPane {
     return line
   }
 
-  /// The width of a conflict's path, after its values.
+  /// The width of the document's path in a conflict. The path follows the values.
   private static let conflictPath = 28
 
-  /// Adds a conflict over the whole row, because it has neither a listener nor a source: its values, then its path.
+  /// Adds a conflict: its values, then the document's path. It uses the whole row, because it has neither a listener
+  /// nor a source.
   private func addConflict(_ row: FeedRow, _ columns: FeedColumns, to line: inout Line) {
     line.add(row.kind.letter, row.kind.role)
     line.skip(1)
@@ -234,7 +235,7 @@ struct FeedPane {
     state.feed.isFiltered
   }
 
-  /// `▶ follow` or `❙❙ paused +3 new`.
+  /// The status of the feed: `▶ follow` or `❙❙ paused +3 new`.
   static func status(_ state: DashboardState, _ glyphs: Glyphs) -> Line {
     if state.showsRequests { return RequestsPane.status(state, glyphs) }
     var line = Line(glyphs)
@@ -297,7 +298,7 @@ extension FeedRow.Kind {
   }
 }
 
-/// The card above the feed with the outcome of an outage: three lines with a border, or one line.
+/// Draws the summary of a reconnection above the feed: three lines with a border, or one line.
 struct ReconnectionCard {
   let card: Reconnection
   let frame: FrameState
@@ -333,7 +334,7 @@ struct ReconnectionCard {
     canvas.put(line, x: box.x, y: box.y + row, width: box.width)
   }
 
-  /// A horizontal border with text.
+  /// A horizontal border that contains text.
   private func edge(_ left: String, _ text: String, _ right: String, _ role: Role, width: Int) -> Line {
     var line = Line(glyphs)
     line.add(left + glyphs.horizontal, .border)

@@ -7,17 +7,17 @@ import FirestoreModel
 import FirestoreQuery
 import TerminalCanvas
 
-/// Answer times, snapshot sizes, outage lengths and listener reads: one line each, or more if there is room.
+/// Latencies, snapshot sizes, outage lengths and listener reads. Each has one line, or several if there is space.
 extension NetworkPane {
   private struct Figure {
     let name: String
     let title: String
     let values: Histogram
-    /// A number with its unit.
+    /// Formats a number with its unit.
     let text: (Int) -> String
-    /// A number without its unit, for the first of two.
+    /// Formats a number without its unit, for the first number of a pair.
     let bare: (Int) -> String
-    /// The numbers in order, if their history is worth showing.
+    /// The numbers in the order of their occurrence; empty if their history is not shown.
     var series: [Int] = []
     var rest = ""
   }
@@ -45,7 +45,7 @@ extension NetworkPane {
     "p50 \(figure.bare(figure.values.percentile(50))) p95 \(figure.text(figure.values.percentile(95)))" + figure.rest
   }
 
-  /// - Parameter room: the available lines for all figures. With the most room, figures are drawn large.
+  /// - Parameter room: the count of lines for all figures. If there are enough lines, figures are drawn large.
   func figureLines(width: Int, room: Int) -> [Line] {
     let figures = figures.prefix(max(1, room))
     var spare = room - figures.count - (figures.contains { $0.name == "rtt" } ? 0 : 1)
@@ -100,8 +100,8 @@ extension NetworkPane {
 
   // MARK: Reads
 
-  /// The reads of each listener from the server, and the reads that the cache saved.
-  /// - Parameter limit: the count of lines. One of them has the count of omitted listeners.
+  /// The documents that each listener read from the server, and the reads that the cache saved.
+  /// - Parameter limit: the count of lines. If listeners are omitted, one line shows their count.
   func readLines(width: Int, limit: Int) -> [Line] {
     let meters = Dictionary(frame.state.network.reads.map { ($0.target, $0) }, uniquingKeysWith: { first, _ in first })
     let listeners = frame.state.listeners.compactMap { listener in
@@ -138,12 +138,12 @@ extension NetworkPane {
   }
 }
 
-/// The events of all listeners in the last minute, in spare rows of pane 3 on a wide screen.
+/// The events of all listeners in the last minute, shown in free rows of pane 3 on a wide screen.
 extension NetworkPane {
   private static let fewestRows = 4
   private static let mostRows = 5
 
-  /// A graph of events by second; empty without room or events.
+  /// A graph of the events by second; empty if there is no space or if there are no events.
   func trafficLines(width: Int, room: Int) -> [Line] {
     let columns = min(Wall.span, width - 2)
     guard room >= Self.fewestRows, columns > 20, let graph = frame.state.listenerGraph(layout) else { return [] }

@@ -6,13 +6,13 @@ import FirestoreModel
 import FirestoreText
 import TerminalCanvas
 
-/// Pane 3: the connection, its quality, and the work that waits for it.
+/// Draws pane 3: the connection, its quality, and the work that waits for the connection.
 struct NetworkPane {
   let frame: FrameState
   let layout: Layout
   let glyphs: Glyphs
 
-  /// Whether the shown client's program has ended. Then the state of its connection is unknown.
+  /// Whether the program whose client is shown has ended. In this case the state of its connection is unknown.
   private var isOver: Bool { frame.state.attachment.isOver }
 
   func draw(on canvas: inout Canvas) {
@@ -185,7 +185,7 @@ struct NetworkPane {
     return line
   }
 
-  /// A named text on as many lines as it needs, up to `most`. The last line is truncated.
+  /// A text with a name, on as many lines as it needs but at most `most`. The last line can be truncated.
   func facts(_ name: String, _ text: String, _ role: Role, width: Int, most: Int) -> [Line] {
     let parts = WrappedText.lines(text, width: max(8, width - 9), glyphs.ellipsis)
     guard parts.count > 1, most > 1 else { return [fact(name, text, role)] }
@@ -203,7 +203,7 @@ struct NetworkPane {
     return line
   }
 
-  /// The reason for the missing connection, and the time of the next attempt.
+  /// The reason why there is no connection, and the time of the next attempt.
   /// - Parameter spare: the maximum count of additional lines.
   private func reasonLines(width: Int, spare: Int) -> [Line] {
     guard frame.state.network.isNetworkEnabled, !isOver, let reason = frame.state.connectionTrouble else { return [] }
@@ -274,7 +274,7 @@ struct NetworkPane {
 
 /// The lines about the program whose client is shown.
 extension NetworkPane {
-  /// The lines about the program; empty for the dashboard's client.
+  /// The lines about the program; empty if the client belongs to the dashboard.
   var attachedLines: [Line] {
     guard let program = frame.state.configuration.attached else { return [] }
     var lines: [Line] = []
@@ -296,7 +296,7 @@ extension NetworkPane {
 
 /// The line about the processes that share the embedded data.
 extension NetworkPane {
-  /// The line about other processes; `nil` without others.
+  /// The line about other processes; `nil` if there are no others.
   var companyText: (text: String, role: Role)? {
     guard let peers = frame.state.storage.peers, !peers.isAlone else { return nil }
     let others = peers.others.map { "\($0.name) \($0.process)" }.joined(separator: ", ")

@@ -5,7 +5,7 @@ import FirestoreClientState
 import FirestoreModel
 import TerminalCanvas
 
-/// The second list of pane 4: the requests with the rules' decisions, newest at the bottom.
+/// Draws the second list of pane 4: requests with the decisions of the security rules, newest at the bottom.
 struct RequestsPane {
   let frame: FrameState
   let layout: Layout
@@ -16,7 +16,7 @@ struct RequestsPane {
     var precision: TimeText.Precision
     var user: Int
     var path: Int
-    /// The columns of the line and of the rules' evaluation time.
+    /// The columns of the rules' line number and of the evaluation time.
     var line: Int
     var duration: Int
   }
@@ -89,7 +89,7 @@ struct RequestsPane {
 
   static let title = " \(Pane.feed.rawValue) Requests "
 
-  /// `▶ follow` or `❙❙ held +3 new`, and the filters.
+  /// The status of the list and its filters: `▶ follow` or `❙❙ held +3 new`.
   static func status(_ state: DashboardState, _ glyphs: Glyphs) -> Line {
     var line = Line(glyphs)
     guard state.requestsNote == nil || state.requests.isFiltered else { return line }
@@ -116,7 +116,7 @@ struct RequestsPane {
   }
 }
 
-/// All details of one request: the decision, and each evaluated statement of the rules with its values.
+/// Draws all details of one request: the decision, and each evaluated statement of the rules with its values.
 struct RequestDialog {
   let list: ListOverlay
   let decision: RuleDecision

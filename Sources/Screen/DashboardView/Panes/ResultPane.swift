@@ -6,7 +6,8 @@ import FirestoreModel
 import FirestoreQuery
 import TerminalCanvas
 
-/// Pane 1 with a result: rows in query order, their additions, changes and removals, and the edge of the limit.
+/// Draws pane 1 while it shows a result: rows in query order, marks of additions, changes and removals, and the row at
+/// which the limit ends the result.
 struct ResultPane {
   let result: ResultView
   let frame: FrameState
@@ -15,7 +16,7 @@ struct ResultPane {
 
   /// The columns reserved at the right for the pending mark, the source letter and the cache flag.
   private static let flags = 4
-  /// The minimum width for words about a change next to a row.
+  /// The minimum width for a text about a change next to a row.
   private static let leastText = 8
 
   func draw(on canvas: inout Canvas) {
@@ -60,7 +61,7 @@ struct ResultPane {
     canvas.put(line, x: area.x, y: geometry.rows.y - 1, width: area.width)
   }
 
-  /// The sign of the order by id.
+  /// The sign for sorting by id; empty if the result is not sorted by id.
   private var idOrder: String {
     guard let first = result.query.orderBy.first, first.path.isDocumentID else { return "" }
     return first.direction == .ascending ? glyphs.ascending : glyphs.descending
@@ -145,7 +146,7 @@ struct ResultPane {
     return line
   }
 
-  /// The line below the last row: the edge of the limit, and the last removed document.
+  /// The line below the last row. It says that the limit ends the result here, and names the last removed document.
   private func edge(_ documents: DocumentSet, width: Int) -> Line {
     var words: [(String, Role)] = []
     if let limit = result.query.limit, documents.count >= limit {

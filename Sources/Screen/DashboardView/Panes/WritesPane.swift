@@ -5,13 +5,13 @@ import FirestoreClientState
 import FirestoreModel
 import TerminalCanvas
 
-/// Pane 2: the unacknowledged batches in sending order, with the rejected ones below.
+/// Draws pane 2: the unacknowledged batches in sending order, and the rejected batches below them.
 struct WritesPane {
   let frame: FrameState
   let layout: Layout
   let glyphs: Glyphs
 
-  /// Whether there is room for full words and all columns.
+  /// Whether there is space for full words and all columns.
   private var isRoomy: Bool { frame.state.isRoomy(.writes, layout) }
 
   private struct Columns {
@@ -69,8 +69,8 @@ struct WritesPane {
     }
   }
 
-  /// Draws the selected row's error, which is too long for the columns. A long error also uses the row above, if that
-  /// is free.
+  /// Draws the error of the selected row, which is too long for the columns. A long error also uses the row above if
+  /// that row is empty.
   private func drawError(
     _ error: RPCStatus, of row: QueueRow, at y: Int, in area: Rect, hasRowAbove: Bool, on canvas: inout Canvas
   ) {
@@ -150,7 +150,8 @@ struct WritesPane {
     return line
   }
 
-  /// The age of a row. A rejected row shows its age at the rejection, so that an idle screen does not change.
+  /// The age of the row's write. For a rejected write, this is its age when it was rejected, so that an idle screen
+  /// does not change.
   private func age(of row: QueueRow) -> String {
     guard let end = row.rejectedAt ?? (row.isFinished ? nil : frame.state.now) else { return "" }
     return TimeText.elapsed(seconds: end.wholeSeconds(since: row.write.localWriteTime))
@@ -213,16 +214,16 @@ struct WritesPane {
 }
 
 extension QueueRow.Operation {
-  /// The word, truncated to fit.
+  /// The text, truncated to the width.
   fileprivate func fitted(to width: Int) -> String {
     if rawValue.count <= width { return rawValue }
     return String(rawValue.prefix(width < 4 ? 3 : 4))
   }
 }
 
-/// The previously answered writes, in spare rows of the queue.
+/// The most recently acknowledged writes, in free rows of the queue.
 extension WritesPane {
-  /// The count of feed rows to search.
+  /// The count of feed rows that are searched for acknowledgements.
   private static let late = 200
 
   func drawAnswered(in area: Rect, _ batchWidth: Int, on canvas: inout Canvas) {
@@ -246,11 +247,11 @@ extension WritesPane {
   }
 }
 
-/// The fields that a pending write sets, in short form.
+/// The fields that a pending write sets, as a short text.
 enum WrittenFields {
   private static let mostFields = 3
 
-  /// `status "packed" · items [3]`; `nil` for a write of several documents or without fields.
+  /// The fields as text: `status "packed" · items [3]`; `nil` for a write of several documents or without fields.
   static func text(of row: QueueRow, _ glyphs: Glyphs) -> String? {
     guard row.write.mutations.count == 1, let mutation = row.write.mutations.first else { return nil }
     var parts: [String]

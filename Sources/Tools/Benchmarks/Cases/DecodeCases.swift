@@ -2,7 +2,7 @@
 
 #if HEARTH_CORE
   extension BenchmarkCase {
-    /// There are no such cases without gRPC, because the public API requires it.
+    /// Empty, because these cases need the public API, which requires gRPC.
     static let decodeCases: [BenchmarkCase] = []
   }
 #else
@@ -11,7 +11,7 @@
   import Hearth
 
   extension BenchmarkCase {
-    /// Cases that decode documents into a program's types.
+    /// Cases that decode documents to the types of a program.
     static let decodeCases = [
       BenchmarkCase(
         name: "codable-decode", summary: "data(as:) of documents of 5 simple fields, of 12 with a map; and encoding"
@@ -45,7 +45,7 @@
     ]
   }
 
-  /// A typical document with a few texts and numbers.
+  /// A typical document with some texts and numbers.
   private struct SimpleCity: Codable {
     var name: String
     var state: String

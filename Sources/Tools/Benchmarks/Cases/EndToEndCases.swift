@@ -2,7 +2,7 @@
 
 #if HEARTH_CORE
   extension BenchmarkCase {
-    /// There are no such cases without gRPC, because the public API requires it.
+    /// Empty, because these cases need the public API, which requires gRPC.
     static let endToEndCases: [BenchmarkCase] = []
   }
 #else
@@ -11,8 +11,8 @@
   import Hearth
 
   extension BenchmarkCase {
-    /// Cases that measure whole calls of a program: through the public API, the engine and its queue, with a durable
-    /// cache and the embedded backend in memory.
+    /// Cases that measure complete calls of a program: through the public API, the engine and its queue, with a cache
+    /// on disk and the embedded backend in memory.
     static let endToEndCases = [
       BenchmarkCase(name: "end-to-end-listen", summary: "a collection from the backend into a new listener") { bench in
         var reading = Reading(unit: .documentsPerSecond, samples: [])
@@ -51,7 +51,8 @@
       },
     ]
 
-    /// Measures consecutive changes. Each ends when a listener on one in fifty documents shows it as acknowledged.
+    /// Measures consecutive changes of a document. Each measurement ends when a listener for one in fifty documents
+    /// reports the change as acknowledged.
     @MainActor private static func changes(
       _ bench: Workbench, _ server: EndToEnd, _ change: (Firestore, Int) async throws -> Void
     ) async throws -> Reading {

@@ -57,8 +57,9 @@ extension BenchmarkCase {
 
   private static let villages = SampleData.otherCollection
 
-  /// Measures writes to one document of a small collection, so that thousands of listeners can be added in seconds.
-  /// - Parameter query: returns the query of the listener with this number. The first listens to the document itself.
+  /// Measures writes to one document with many listeners. The collection is small, so that thousands of listeners can
+  /// be added in seconds.
+  /// - Parameter query: returns the query of the listener with a number. The first listener is for the document itself.
   private static func fanout(
     _ bench: Workbench, among listeners: Int, _ family: String, _ query: (Int) -> Query
   ) throws -> Reading {
@@ -93,7 +94,7 @@ extension BenchmarkCase {
     return reading
   }
 
-  /// - Parameter others: queries to listen to in addition to the changed document.
+  /// - Parameter others: the queries of listeners in addition to the listener for the changed document.
   private static func fanout(
     _ bench: Workbench, _ variant: String, goal: Double? = 40, _ others: [Query]
   ) throws -> Reading {

@@ -2,7 +2,7 @@
 
 #if HEARTH_CORE
   extension BenchmarkCase {
-    /// There are no such cases without gRPC, because the public API requires it.
+    /// Empty, because these cases need the public API, which requires gRPC.
     static let inspectionCases: [BenchmarkCase] = []
   }
 #else
@@ -14,8 +14,8 @@
   import Synchronization
 
   extension BenchmarkCase {
-    /// Cases that measure what it costs a program to be inspectable, and to be inspected. The inspector is `hearth
-    /// attach` in a separate process; its program is next to the benchmark.
+    /// Cases that measure the cost for a program of allowing inspection, and of being inspected. The inspector is
+    /// `hearth attach` in a separate process. The program `hearth` must be in the same folder as this program.
     static let inspectionCases = [
       BenchmarkCase(
         name: "inspected", summary: "100 listeners at 1000 changes/s: not watchable, watchable, watched"
@@ -97,7 +97,7 @@
       try await reach(Self.listeners)
     }
 
-    /// Starts to inspect the second of this process's inspectable clients.
+    /// Starts to inspect the second client of this process that can be inspected.
     private func watch() throws {
       let folder = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
       let program = folder.appending(path: "hearth")

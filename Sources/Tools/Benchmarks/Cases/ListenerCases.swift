@@ -2,7 +2,7 @@
 
 #if HEARTH_CORE
   extension BenchmarkCase {
-    /// There are no such cases without gRPC, because the public API requires it.
+    /// Empty, because these cases need the public API, which requires gRPC.
     static let listenerCases: [BenchmarkCase] = []
   }
 #else
@@ -12,7 +12,7 @@
 
   extension BenchmarkCase {
     /// Cases that measure the time until a program's callback is called, with the public API and the embedded backend.
-    /// Each operation starts when the previous one has ended.
+    /// Each operation starts when the previous operation has ended.
     static let listenerCases = [
       BenchmarkCase(
         name: "listen-to-callback",
@@ -55,7 +55,8 @@
 
     private static let perRound = 100
 
-    /// Measures repeated listening, in a client that has the documents.
+    /// Measures how long a new listener waits for its first callback, repeatedly and with the documents already in the
+    /// client's cache.
     @MainActor private static func firstCallback(
       _ bench: Workbench, _ server: EndToEnd, _ variant: String, until isMeant: (Callbacks.Event) -> Bool
     ) async throws -> Reading {
@@ -86,8 +87,9 @@
       return reading
     }
 
-    /// Measures consecutive changes. Each ends with the callback of a listener on one in fifty documents.
-    /// - Parameter listeners: the number of all listeners. Each of the others listens to a different document.
+    /// Measures consecutive changes of a document. Each measurement ends with the callback of a listener for one in
+    /// fifty documents.
+    /// - Parameter listeners: the total number of listeners. Each of the others is for a different document.
     @MainActor private static func callbacks(
       _ bench: Workbench, _ server: EndToEnd, listeners: Int = 1, isOnline: Bool = true,
       _ change: (Firestore, Int) async throws -> Void

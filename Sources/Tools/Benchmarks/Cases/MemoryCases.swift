@@ -6,7 +6,7 @@ import FirestoreQuery
 import Foundation
 
 extension BenchmarkCase {
-  /// Memory cases. Each runs in a separate process, because a process rarely returns memory to the system.
+  /// Cases that measure memory. Each runs in a separate process, because a process rarely returns memory to the system.
   static let memoryCases = [
     BenchmarkCase(
       name: "resident-memory", summary: "memory of a process after it opens the cache and gets a first snapshot"
@@ -31,7 +31,7 @@ enum ResidentProbe: String, CaseIterable {
   case query = "unindexed query"
   case collection = "whole collection"
 
-  /// The goal in MB, with 100 000 documents.
+  /// The maximum acceptable memory in MB with 100 000 documents.
   var goal: Double? {
     switch self {
     case .start: nil
@@ -76,7 +76,7 @@ enum ResidentProbe: String, CaseIterable {
 }
 
 extension BenchmarkCase {
-  /// Cases whose values should not depend on the number of cached documents.
+  /// Cases whose values should be independent of the number of cached documents.
   static let scalingCases = [
     BenchmarkCase(
       name: "scale-other-collection",

@@ -8,7 +8,7 @@ import FirestoreSync
 import SeededRandom
 
 extension BenchmarkCase {
-  /// Cases that measure queries answered from the cache, from the call to the first snapshot.
+  /// Cases that measure the time from starting a listener to its first snapshot, if the cache answers the query.
   static let queryCases = [
     BenchmarkCase(name: "query-equal-scan", summary: "state == x without an index; durable and memory cache") { bench in
       let query = Workbench.equalityQuery(11)
@@ -48,8 +48,8 @@ extension BenchmarkCase {
   ]
 
   /// Measures repeated listening in one client.
-  /// - Returns: the usual time, and the time of the first listen. The first listen starts with an empty memory; a
-  ///   memory cache also builds the mirror of its collection.
+  /// - Returns: the time of later listeners, and the time of the first listener. The first listener starts without
+  ///   documents in memory. A memory cache also builds the mirror of its collection then.
   static func firstSnapshot(
     _ bench: Workbench, _ query: Query, inMemory: Bool = false, indexes: [FieldIndex] = [], goal: Double?,
     floor: (SQLiteFloor) throws -> Void
@@ -81,7 +81,7 @@ extension BenchmarkCase {
 }
 
 extension BenchmarkCase {
-  /// Cases that measure queries with an index, and the cost of the index.
+  /// Cases that measure queries with a local index, and the cost of the index.
   static let indexCases = [
     BenchmarkCase(name: "query-equal-index", summary: "state == x by an index; durable and memory cache") { bench in
       let query = Workbench.equalityQuery(11)

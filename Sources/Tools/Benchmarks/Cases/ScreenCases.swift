@@ -12,7 +12,7 @@ import Glibc
 import TerminalCanvas
 
 extension BenchmarkCase {
-  /// Cases that measure the program `hearth` from its start to its first screen.
+  /// Cases that measure the time from starting the program `hearth` to its first screen.
   static let firstFrameCases = [
     BenchmarkCase(name: "first-frame", summary: "hearth from the start of its process to the dashboard's first frame") {
       bench in
@@ -32,13 +32,13 @@ extension BenchmarkCase {
   ]
 }
 
-/// A dashboard on a pseudoterminal that this program controls.
+/// Starts a dashboard on a pseudoterminal that this program controls.
 private enum StartedDashboard {
-  /// The maximum time for a frame, in milliseconds.
+  /// The maximum time to wait for a frame, in milliseconds.
   private static let patience: Int32 = 10_000
-  /// POSIX_SPAWN_SETSID of <spawn.h>, which Swift does not import.
+  /// The flag POSIX_SPAWN_SETSID of <spawn.h>, which Swift does not import.
   private static let asSessionLeader: Int16 = 0x80
-  /// A text that the first frame contains and earlier output does not.
+  /// A text in the first frame that does not occur in earlier output.
   private static let mark = Array("Collections".utf8)
 
   static func timeToFirstFrame(_ program: String, home: String) throws -> Sample {
@@ -72,7 +72,7 @@ private enum StartedDashboard {
     return Sample(wall: wall, cpu: processorSeconds(of: process))
   }
 
-  /// Starts the program as the leader of a session whose terminal it opens.
+  /// Starts the program as the leader of a new session, with the pseudoterminal as its terminal.
   private static func spawn(_ program: String, on terminal: [CChar], home: String) throws -> pid_t {
     var actions = posix_spawn_file_actions_t()
     var attributes = posix_spawnattr_t()
@@ -108,7 +108,7 @@ private enum StartedDashboard {
 }
 
 extension BenchmarkCase {
-  /// Cases that measure the cost from a key press to the drawn screen, without the terminal.
+  /// Cases that measure the time from a key press to the drawn screen, without the time that the terminal needs.
   static let screenCases = [
     BenchmarkCase(name: "screen-key", summary: "from a key press to its frame, in an open document of 10 000 fields") {
       bench in
@@ -147,7 +147,7 @@ extension BenchmarkCase {
   ]
 }
 
-/// A dashboard at 120×36 with one document open in the focused pane.
+/// A dashboard of 120×36 cells in which one document is open and its pane is focused.
 private struct OpenDocument {
   private static let key = DocumentKey(unchecked: ResourcePath("cities").appending("large"))
   private static let fieldCount = 10_000

@@ -2,7 +2,7 @@
 
 #if HEARTH_CORE
   extension BenchmarkCase {
-    /// There are no such cases without gRPC, because the public API requires it.
+    /// Empty, because these cases need the public API, which requires gRPC.
     static let servedCases: [BenchmarkCase] = []
   }
 #else
@@ -12,8 +12,8 @@
   import Foundation
 
   extension BenchmarkCase {
-    /// Cases with a client in a separate process that is connected to `hearth serve` in another process. `.ci/measure
-    /// clients` runs the same work with Google's clients.
+    /// Cases with a client in a separate process. The client is connected to `hearth serve` in another process.
+    /// `.ci/measure clients` runs the same work with Google's clients.
     static let servedCases = [
       BenchmarkCase(
         name: "served-listen", summary: "a collection over a socket into a new client; cache in memory, on disk"

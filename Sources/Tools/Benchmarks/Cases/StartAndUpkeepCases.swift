@@ -5,7 +5,7 @@ import FirestoreLocal
 import FirestoreQuery
 
 extension BenchmarkCase {
-  /// Cases that remove documents without a target (garbage collection).
+  /// Cases that measure garbage collection, which removes documents without a target.
   static let garbageCollectionCases = [
     BenchmarkCase(name: "collect-10-percent", summary: "collect the least recently used tenth") { bench in
       try collect(bench, percentile: 10, goal: 45)
@@ -16,8 +16,9 @@ extension BenchmarkCase {
     },
   ]
 
-  /// - Returns: four readings: removing the documents; removing them and returning the free pages; the longest slice in
-  ///   wall time, which is the longest time that other work waits; and the slice with the most processor time.
+  /// - Returns: four readings. The first is the removal of the documents, and the second also returns the free pages.
+  ///   The third is the longest slice in wall time, which is the longest time that other work waits. The fourth is the
+  ///   slice with the most processor time.
   private static func collect(_ bench: Workbench, percentile: Int, goal: Double) throws -> [Reading] {
     var removing = Reading(unit: .milliseconds, goal: goal, samples: [])
     var compacting = Reading(variant: "and compact the file", unit: .milliseconds, samples: [])
@@ -59,7 +60,7 @@ extension BenchmarkCase {
 }
 
 extension BenchmarkCase {
-  /// Cases that measure the time from opening a cache to the first snapshot.
+  /// Cases that measure the time from opening a cache to the first snapshot of a listener.
   static let startCases = [
     BenchmarkCase(name: "start-scan", summary: "open the cache, then state == x without an index") { bench in
       [try start(bench, Workbench.equalityQuery(11), goal: 60) { try $0.scan() }]

@@ -4,7 +4,7 @@ import FirestoreModel
 import FirestoreQuery
 
 extension BenchmarkCase {
-  /// Cases that measure local writes: the time to the listener's snapshot, and the cost of the backend's
+  /// Cases that measure local writes: the time until the listener's snapshot, and the cost of processing the backend's
   /// acknowledgement.
   static let writeCases = [
     BenchmarkCase(
@@ -40,7 +40,8 @@ extension BenchmarkCase {
 
   private static let writesPerRound = 200
 
-  /// - Parameter pending: the number of writes that are already pending, to different documents of the collection.
+  /// - Parameter pending: the number of writes that are already pending. They are to different documents in the
+  ///   collection.
   private static func writeToSnapshot(
     _ bench: Workbench, pending: Int, _ kind: String, _ mutation: (Document, Int) -> Mutation
   ) throws -> Reading {
@@ -75,8 +76,8 @@ extension BenchmarkCase {
     return reading
   }
 
-  /// - Parameter pending: the number of pending writes. If it is small, a new write follows each acknowledged one, so
-  ///   that the number is constant.
+  /// - Parameter pending: the number of pending writes. If this is small, each acknowledged write is replaced by a new
+  ///   write, so that the number is constant.
   private static func acknowledge(
     _ bench: Workbench, pending: Int, ofOneDocument: Bool = false
   ) throws -> Reading {

@@ -6,8 +6,8 @@
 #ifndef CALLOCATIONCOUNT_H
 #define CALLOCATIONCOUNT_H
 
-/// The number of blocks that all threads have allocated so far. A block that grows counts again. Always 0 under a
-/// sanitizer, because the sanitizer's allocator is used.
+/// The number of blocks that all threads have allocated so far. A block counts again when it is enlarged. Always 0 with
+/// a sanitizer, because its allocator is not counted.
 unsigned long long allocation_count(void);
 
 #endif

@@ -51,7 +51,7 @@ extension DashboardState {
     (browser.roots ?? []).flatMap { expand(ResourcePath($0)) }
   }
 
-  /// Folds or unfolds the selected field of the open document, or selects its parent field.
+  /// Folds or unfolds the selected field of the open document. If there is nothing to fold, selects the parent field.
   mutating func foldDetail(isOpen wanted: Bool) {
     guard var detail, case .field(let line)? = selectedLine?.content else { return }
     if let isOpen = line.isOpen, isOpen != wanted {
@@ -62,7 +62,7 @@ extension DashboardState {
     self.detail = detail
   }
 
-  /// Handles `enter`: unfolds collections, opens documents, loads more.
+  /// Handles `enter`: unfolds a collection, opens a document or loads more documents.
   mutating func openSelected() -> [Effect] {
     switch focus {
     case .collections:
@@ -99,7 +99,7 @@ extension DashboardState {
     }
   }
 
-  /// Opens the document of a feed row, with the row's difference or conflict.
+  /// Opens the document of a feed row, and shows what the row changed or the conflict.
   private mutating func openFeedRow() -> [Effect] {
     guard let row = feed.selected else { return [] }
     if let write = row.ends.flatMap(knownWrite), write.isRejected {
@@ -127,7 +127,7 @@ extension DashboardState {
     return effects
   }
 
-  /// Opens a document in pane 0, replacing the open one.
+  /// Opens a document in pane 0. Closes the document that was open before.
   package mutating func openDetail(_ key: DocumentKey) -> [Effect] {
     focus = .detail
     if detail?.key == key { return [] }
@@ -145,7 +145,7 @@ extension DashboardState {
     return effects + openDetail(key)
   }
 
-  /// Selects a document in pane 1. In the tree, this also opens the document's ancestors.
+  /// Selects a document in pane 1. In the tree, this also unfolds the document's ancestors.
   mutating func locate(_ key: DocumentKey) -> [Effect] {
     if resultDocuments?[key] != nil { browser.result?.cursor.select(key) }
     if browser.rows.contains(where: { $0.item == .document(key) }) {
@@ -173,6 +173,6 @@ extension DashboardState {
 }
 
 extension ResourcePath {
-  /// The root collection of the path.
+  /// The root collection that contains the path.
   fileprivate var root: ResourcePath { ResourcePath(segments.first.map(String.init) ?? "") }
 }

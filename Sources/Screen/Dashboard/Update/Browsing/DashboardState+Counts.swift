@@ -5,10 +5,10 @@ import FirestoreClientState
 package import FirestoreModel
 import FirestoreQuery
 
-/// Document counts, which are live or have an age.
+/// Document counts. Each count is live or is shown with its age.
 extension DashboardState {
-  /// Whether the known document count is the server's current one, because the backend reports commits, or because a
-  /// listener or the shown window has the whole collection.
+  /// Whether the known document count equals the server's current count. This is so if the backend reports commits, or
+  /// if a listener or the shown window covers the whole collection.
   package func isCountLive(_ path: ResourcePath) -> Bool {
     guard !network.isOffline else { return false }
     if browser.hearsCommits || isCountedByListener(path) { return true }
@@ -23,7 +23,7 @@ extension DashboardState {
     return CountAge.text(of: known.time, at: now)
   }
 
-  /// The time when the next shown age changes.
+  /// The next time when a shown age changes.
   var nextCountAge: Timestamp? {
     browser.windows.values.lazy.filter { countAge(of: $0.path) != nil }
       .compactMap { [now] in $0.count.known.map { CountAge.nextChange(of: $0.time, after: now) } }.min()
@@ -38,8 +38,8 @@ extension DashboardState {
     return counted.isEmpty ? "nothing has been counted yet" : nil
   }
 
-  /// The cost of a recount if it is billed: one read per thousand documents of a collection, and at least one
-  /// (`pricing`, "Aggregation queries").
+  /// The cost of a recount as text if reads are billed. Counting costs one read per thousand documents of a collection,
+  /// and at least one (`pricing`, "Aggregation queries").
   var recountCost: String? {
     guard configuration.backend.kind == .cloud else { return nil }
     let reads = counted.reduce(0) { $0 + max(1, ((browser.windows[$1]?.count.known?.number ?? 0) + 999) / 1000) }
@@ -55,13 +55,13 @@ extension DashboardState {
 
   // MARK: Confirming
 
-  /// Records that the live counts are correct at this time.
+  /// Records that the live counts are correct now.
   mutating func confirmCounts() {
     let now = now
     for path in browser.windows.keys where isCountLive(path) { browser.windows[path]?.count.confirm(at: now) }
   }
 
-  /// Stores the document count from a snapshot of the whole collection. Any other snapshot only shows that the
+  /// Stores the document count from a snapshot of a whole collection. A snapshot of a part only shows that the
   /// collection has changed.
   mutating func noteCount(of listener: ListenerRecord, _ snapshot: ListenerSnapshot) {
     let (path, now) = (listener.query.path, now)
@@ -79,8 +79,8 @@ extension DashboardState {
     }
   }
 
-  /// Stores a count from another source, unless a listener or a window shows the whole collection. Unlike a server's
-  /// count, the counts of listeners and windows include the pending writes.
+  /// Stores a count from another source. Ignored if a listener or a window shows the whole collection, because their
+  /// counts include pending writes and the server's count does not.
   mutating func receive(count: Int, of path: ResourcePath, isFromCache: Bool) {
     let window = browser.windows[path]
     let shown = window?.isWhole == true ? window?.loaded.count : nil
@@ -102,7 +102,7 @@ extension DashboardState {
   func isCountedByListener(_ path: ResourcePath) -> Bool { listenerThatCounts(path) != nil }
 }
 
-/// Requests the data again that a reported commit may have changed.
+/// Repeats requests for data that a reported commit may have changed.
 extension DashboardState {
   mutating func receive(_ news: CommitUpdate) -> [Effect] {
     browser.hearsCommits = true
@@ -118,7 +118,7 @@ extension DashboardState {
     return browser.renewals.ask(Array(Set(questions)).sorted { "\($0)" < "\($1)" }, at: now)
   }
 
-  /// The requests whose answers change when documents of a collection are added or removed.
+  /// The requests whose responses change when documents are added to a collection or removed.
   private func questions(about notice: CollectionNotice) -> [Renewals.Question] {
     let path = notice.collection
     var questions: [Renewals.Question] = []
@@ -142,33 +142,33 @@ extension DashboardState {
   }
 }
 
-/// Reviews of the collections. Listeners report the documents on screen, but not documents that others add or delete
-/// elsewhere. Therefore collections are listed and counted again every minute, or more often while reviews find
-/// changes.
+/// Reviews of the collections. Listeners report the documents on screen, but not documents that other clients add or
+/// delete elsewhere. Therefore a review lists and counts the collections again every minute, or more often while
+/// reviews find changes.
 extension DashboardState {
-  /// The minimum interval between two reviews in seconds. Counting a Cloud Firestore database costs money.
+  /// The minimum interval between two reviews in seconds. In Cloud Firestore, counting costs money.
   private var reviewPace: Int64 { configuration.backend.kind == .cloud ? 60 : 10 }
 
-  /// The time of the next review; `nil` while offline, before the first list, with another program's client, or if the
-  /// backend reports every commit.
+  /// The time of the next review. `nil` while offline, before the collections were first listed, with another program's
+  /// client, or if the backend reports every commit.
   var dueReview: Timestamp? {
     network.isOffline || configuration.attached != nil || browser.hearsCommits ? nil : browser.nextReview
   }
 
-  /// The interval in seconds between two attempts to list the collections of an unreachable server.
+  /// The interval in seconds between two attempts to list the collections while the server is unreachable.
   private static let retryPace: Int64 = 5
 
-  /// The tick for a review. An idle dashboard waits for the tick of the minute.
+  /// The time of a tick for the next review; `nil` if the review can wait for the minute's tick of an idle dashboard.
   var nextReviewTick: Timestamp? { browser.hasNewsFromOthers || browser.rootsOutage != nil ? dueReview : nil }
 
-  /// Stores the reason why the collections were not listed. The client soon repeats the request to an unreachable
-  /// server: without a listener or a write, no stream would detect that the server is back.
+  /// Stores the reason why the collections could not be listed. If the server is unreachable, the request is soon
+  /// repeated. Without a listener or a write, no stream would detect that the server is reachable again.
   mutating func noteUnlisted(_ failure: RPCStatus) {
     browser.rootsFailure = failure
     if browser.rootsOutage != nil { browser.nextReview = now.advanced(seconds: Self.retryPace) }
   }
 
-  /// Starts the reviews after the first list of collections.
+  /// Starts the reviews after the collections were listed for the first time.
   mutating func beginReviews() {
     if browser.nextReview == nil { browser.nextReview = now.advanced(seconds: reviewPace) }
   }
@@ -183,8 +183,9 @@ extension DashboardState {
     return [.client(.listCollections(below: .root))] + askDeniedAgain()
   }
 
-  /// Requests again what the rules have denied, because they may have changed.
-  /// - Parameter listener: a listener that the rules allow; then only the data that it covers.
+  /// Repeats the requests that security rules have denied, because the rules may have changed.
+  /// - Parameter listener: a listener that the rules allow. If given, only requests for data that the listener covers
+  ///   are repeated.
   mutating func askDeniedAgain(coveredBy listener: ListenerRecord? = nil) -> [Effect] {
     let windows = browser.openDenied(limit: windowLimit, in: configuration.database) { listener?.covers($0) ?? true }
     guard let detail, detail.failure?.code == .permissionDenied,
@@ -193,14 +194,14 @@ extension DashboardState {
     return windows + [.client(.closeDetail(detail.key)), .client(.openDetail(detail.key))]
   }
 
-  /// Records that the server does not show the open document.
+  /// Records that the server does not return the open document.
   mutating func noteDenial(of key: DocumentKey, _ status: RPCStatus) {
     guard detail?.key == key, detail?.failure != status else { return }
     detail?.failure = status
     toast(.error, "\(key.path.text): \(status.lineText(beside: key))")
   }
 
-  /// Lists the collections of a previously unreachable server. The answer sets the time of the next attempt.
+  /// Lists the collections of a server that was unreachable. The response determines the time of the next attempt.
   mutating func listAgain() -> [Effect] {
     browser.nextReview = nil
     return [.client(.listCollections(below: .root))]

@@ -19,7 +19,7 @@ extension DashboardState {
     overlay = .filter(FilterLine(pane: focus, field: TextField(text), path: path))
   }
 
-  /// Filters the loaded rows immediately during typing. An invalid filter leaves the previous one in force.
+  /// Filters the loaded rows while you type. While the typed filter is invalid, the previous filter remains in effect.
   mutating func applyLiveFilter(_ line: FilterLine) {
     do throws(TextError) {
       let filter = try RowFilter(line.field.text, in: configuration.database)
@@ -58,7 +58,7 @@ extension DashboardState {
     }
   }
 
-  /// Handles `esc` in the line: the pane shows everything again.
+  /// Handles `esc` while a filter is typed: removes the filter, so that the pane shows everything again.
   mutating func dropFilter(of line: FilterLine) -> [Effect] {
     switch line.pane {
     case .feed where showsRequests: requests.filter = .none
@@ -101,7 +101,8 @@ extension DashboardState {
 }
 
 extension DashboardState {
-  /// Searches the open document's lines, starting at the line selected when the search began.
+  /// Searches the lines of the open document. The search begins at the line that was selected when the search was
+  /// opened.
   mutating func search(_ filter: RowFilter) {
     detail?.search = filter
     moveToMatch(.here)
@@ -109,7 +110,7 @@ extension DashboardState {
 
   enum MatchDirection { case here, next, previous }
 
-  /// Selects a matching line, wrapping around at the ends.
+  /// Selects the next or previous matching line. After the last match follows the first.
   mutating func moveToMatch(_ direction: MatchDirection) {
     guard let detail, !detail.search.isEmpty else { return }
     let lines = detailLines

@@ -5,13 +5,13 @@ import FirestoreModel
 import FirestoreQuery
 
 extension DashboardState {
-  /// The rows of a page in the focused pane.
+  /// The count of rows on one page of the focused pane.
   var page: Int { listHeight(of: focus, layout(size)) }
 
   mutating func move(by step: Int) -> [Effect] { move(by: step, in: focus) }
 
   /// Moves the selection of a pane. At the edge of a browser window, the window slides. Scrolling up pauses the feed.
-  /// Reaching the feed's last row again does not resume the feed, because then rows would move while you read.
+  /// Reaching the last row again does not resume the feed, because rows would then move while you read them.
   mutating func move(by step: Int, in pane: Pane) -> [Effect] {
     if pane == .feed, showsRequests ? requests.isFollowing : !feed.isPaused {
       guard step < 0 else { return [] }
@@ -21,7 +21,8 @@ extension DashboardState {
     return pane == .collections && browser.result == nil ? slideWindow() : []
   }
 
-  /// Selects the row of a pane's list that `target` returns, if any. The feed must be paused.
+  /// Selects the row whose index `target` returns. If it returns `nil`, the selection does not change. If the pane is
+  /// the feed, it must be paused.
   mutating func select(in pane: Pane, _ target: ((index: Int, top: Int, count: Int)) -> Int?) {
     func select<ID>(_ cursor: inout Cursor<ID>, _ ids: some RandomAccessCollection<ID>) {
       guard let index = target((cursor.index, cursor.top, ids.count)) else { return }
@@ -44,10 +45,10 @@ extension DashboardState {
     }
   }
 
-  /// Holds the shown list of pane 4.
+  /// Pauses the list that pane 4 shows.
   mutating func holdFeed() { showsRequests ? requests.hold() : pauseFeed() }
 
-  /// Holds the feed with its last page on screen.
+  /// Pauses the feed. Its last page remains on screen.
   mutating func pauseFeed() {
     guard !feed.isPaused else { return }
     feed.pause()
@@ -72,8 +73,8 @@ extension DashboardState {
     return []
   }
 
-  /// Moves to the start or the end of the collection, and loads that part if the window does not include it. Elsewhere
-  /// moves to the start or the end of the tree.
+  /// Moves to the start or the end of the collection. Loads that part if the window does not contain it. Outside of
+  /// collections, moves to the start or the end of the tree.
   private mutating func moveToEndOfCollection(isTop: Bool) -> [Effect] {
     let rows = browser.rows.map(\.item)
     if case .document(let key)? = browser.cursor.id, let window = browser.windows[key.collection], !window.isSortedHere,
@@ -89,7 +90,8 @@ extension DashboardState {
     return slideWindow()
   }
 
-  /// Handles `:42`, `:50%` and `5000G`. In a collection, row numbers count all documents, loaded or not.
+  /// Handles `:42`, `:50%` and `5000G`. In a collection, row numbers count all documents, even those that are not
+  /// loaded.
   mutating func jump(row: Int? = nil, percent: Int? = nil) -> [Effect] {
     if focus == .collections, browser.result == nil, let path = selectedCollection {
       if let row { return go(toRow: row - 1, of: path) }
@@ -108,7 +110,7 @@ extension DashboardState {
 }
 
 extension DashboardState {
-  /// Moves to a row of a collection, counted from 0, in or outside its window.
+  /// Moves to a row of a collection, counted from 0. The row can be outside of the loaded window.
   mutating func go(toRow row: Int, of path: ResourcePath) -> [Effect] {
     var effects = expand(path)
     guard let window = browser.windows[path] else { return effects }
@@ -136,7 +138,8 @@ extension DashboardState {
     return effects + [.client(.locate(search.tag, query, offset: first))]
   }
 
-  /// Moves to a row in an order other than by id. No backend counts rows in such an order.
+  /// Moves to a row in an order other than by id. The backend cannot locate such a row, so only loaded rows are
+  /// reachable.
   private mutating func go(toOrderedRow row: Int, of window: CollectionWindow) -> [Effect] {
     let place = row - (window.offset ?? 0)
     guard window.offset != nil, window.documents.indices.contains(place) else {
@@ -147,7 +150,7 @@ extension DashboardState {
     return []
   }
 
-  /// Moves to a row of a search's matches. Only rows found so far are known.
+  /// Moves to a row among the matches of a search. Rows that the search has not yet found cannot be selected.
   private mutating func go(toFoundRow row: Int, of window: CollectionWindow) -> [Effect] {
     guard window.documents.indices.contains(row), window.offset == 0 else {
       let count = window.documents.count
@@ -164,7 +167,7 @@ extension DashboardState {
     toast(.error, "row \(grouped(search.row + 1)) of \(search.path.text) cannot be found: \(status.lineText)")
   }
 
-  /// Opens the window around the row that was searched for.
+  /// Opens a window around the row that a search has located.
   mutating func receive(located key: DocumentKey?, by tag: WindowTag, cachedCount: Int?) -> [Effect] {
     guard let search = browser.search, search.tag == tag else { return [] }
     browser.search = nil
@@ -185,7 +188,7 @@ extension DashboardState {
 }
 
 extension DashboardState {
-  /// Handles the letter after `m` or `'`. Ignores anything else.
+  /// Handles the letter after `m` or `'`. Other keys are ignored.
   mutating func finishBookmark(_ verb: BookmarkVerb, _ letter: Character?) -> [Effect] {
     guard let letter, letter.isLetter else { return [] }
     switch verb {
@@ -247,7 +250,7 @@ extension DashboardState {
     return []
   }
 
-  /// Searches for a row that is not in the tree, and opens its collection.
+  /// Searches for an item that is not in the tree, and opens its collection.
   private mutating func find(_ item: Browser.Item) -> [Effect] {
     switch item {
     case .collection(let path), .before(let path), .after(let path), .note(let path): return openCollection(path)

@@ -12,13 +12,13 @@ extension DashboardState {
     return result.cursor.id.map { .document($0) }
   }
 
-  /// The listener of the shown result.
+  /// The listener whose result is shown.
   var resultListener: ListenerRecord? {
     guard case .listener(let tag)? = browser.result?.source else { return nil }
     return listening[tag]
   }
 
-  /// The known documents of the shown result in its order.
+  /// The loaded documents of the shown result, in the order of the result.
   package var resultDocuments: DocumentSet? {
     guard let result = browser.result else { return nil }
     switch result.source {
@@ -42,15 +42,15 @@ extension DashboardState {
     browser.result = ResultView(.listener(tag), listener.query)
   }
 
-  /// Shows the result of the selection's listener, or the list of listeners if there are several.
+  /// Shows the result of the listener of the selected row. If there are several, shows the list of listeners.
   mutating func showSelectedResult() {
     if browser.result != nil, focus == .collections { return closeResult() }
     if let tag = feedListener ?? soleListener { return showResult(of: tag) }
     openListeners()
   }
 
-  /// The listener whose snapshots the step keys visit: the listener of the shown result, otherwise the listener of the
-  /// selected feed row.
+  /// The listener whose snapshots the step keys go through. This is the listener of the shown result, otherwise the
+  /// listener of the selected feed row.
   var steppedListener: ListenerTag? {
     if focus != .feed, let listener = resultListener { return listener.tag }
     return focus == .feed ? selectedEvent?.listener ?? resultListener?.tag : nil
@@ -77,7 +77,7 @@ extension DashboardState {
     return listeners.isEmpty ? "no listener is open: space on a collection starts one, :query asks once" : nil
   }
 
-  /// Runs a query once and shows the answer.
+  /// Runs a query once and shows its result.
   mutating func ask(_ query: Query) -> [Effect] {
     let tag = browser.takeTag()
     endRange()
@@ -108,7 +108,7 @@ extension DashboardState {
 
   // MARK: Events
 
-  /// Marks the changes of a snapshot in the shown result.
+  /// Marks what a snapshot changed in the shown result.
   /// - Parameter old: the result before the snapshot.
   mutating func noteResult(_ snapshot: ListenerSnapshot, from old: CachedResult?) {
     guard browser.result?.source == .listener(snapshot.listener),
@@ -121,7 +121,7 @@ extension DashboardState {
     browser.result?.note(snapshot, from: old, to: new, words, at: now)
   }
 
-  /// Moves the cursor into the result. Closes the result if its listener has ended.
+  /// Moves the cursor to an existing row of the result. Closes the result if its listener has ended.
   mutating func settleResult(height: Int) {
     guard let result = browser.result else { return }
     if case .listener(let tag) = result.source, listening[tag] == nil { return closeResult() }

@@ -3,15 +3,15 @@ import DashboardModel
 import FirestoreModel
 import FirestoreQuery
 
-/// The order of the documents in the tree.
+/// The sort order of the documents in the tree.
 extension DashboardState {
-  /// The orders to choose from: the id, the shown columns, the times.
+  /// The keys that you can sort by: the id, the shown columns, and the times of creation and change.
   func orderKeys(of path: ResourcePath) -> [RowOrder.Key] {
     let columns = columnFitting(of: path, layout(size)).columns.map { RowOrder.Key.field(FieldPath($0.name)) }
     return [.id] + columns + [.changed, .created]
   }
 
-  /// Handles `s`: the next order.
+  /// Handles `s`: sorts by the next key.
   mutating func chooseNextOrder() -> [Effect] {
     guard let path = selectedCollection else { return [] }
     let keys = orderKeys(of: path)
@@ -20,19 +20,19 @@ extension DashboardState {
     return sort(path, by: naturalOrder(next, in: path))
   }
 
-  /// Handles `S`: the other direction.
+  /// Handles `S`: reverses the sort direction.
   mutating func reverseOrder() -> [Effect] {
     guard let path = selectedCollection, let window = browser.windows[path] else { return [] }
     return sort(path, by: window.shownOrder.reversed)
   }
 
-  /// Sorts by a key, or reverses the direction if the key is already the order.
+  /// Sorts by a key. If the key is already the sort key, reverses the direction.
   mutating func sort(_ path: ResourcePath, byHead key: RowOrder.Key) -> [Effect] {
     if let order = browser.windows[path]?.shownOrder, order.key == key { return sort(path, by: order.reversed) }
     return sort(path, by: naturalOrder(key, in: path))
   }
 
-  /// The usual direction of a key: newest and largest first, texts from A.
+  /// The default direction of a key. Times and numbers are descending, all other keys are ascending.
   private func naturalOrder(_ key: RowOrder.Key, in path: ResourcePath) -> RowOrder {
     switch key {
     case .id: return .id
@@ -72,14 +72,14 @@ extension DashboardState {
     return selectedCollection == nil ? "no collection is selected" : nil
   }
 
-  /// Reopens a window whose collection has become too large to be sorted here.
+  /// Loads a window again, because its collection has become too large to be sorted by the client.
   mutating func reopenOutgrown(_ path: ResourcePath) -> [Effect] {
     guard let window = browser.windows[path], window.isOutgrown, !window.isLoading else { return [] }
     return openWindow(of: path, at: .start)
   }
 
-  /// Sorts by newest changes first if a listener watches a collection with automatic ids, unless the user has chosen an
-  /// order.
+  /// Sorts a collection by newest changes first, if it has automatic ids and a listener. Does nothing if the user has
+  /// chosen an order.
   mutating func settleOrder(of path: ResourcePath) -> [Effect] {
     guard browser.orders[path] == nil, let window = browser.windows[path], window.filter == nil,
       browser.expanded.contains(path), !window.isLoading, window.shown?.place == .start
