@@ -13,7 +13,7 @@ import Testing
 @Suite("Named untruths", .serialized, .timeLimit(.minutes(10)))
 @MainActor
 struct NamedUntruthTests {
-  @Test("A row has the number of its write, and the header has the count of pending writes")
+  @Test("A row has the number of its write, the header the count of pending writes")
   func numbers() async throws {
     try await WatchedScreen.run { screen in
       try await screen.others(set("items/a", ["n": 0]), set("items/b", ["n": 0]))
@@ -46,7 +46,7 @@ struct NamedUntruthTests {
     }
   }
 
-  @Test("While the server does not respond, the header shows its silence and the age of the oldest write")
+  @Test("A silent server is shown in the header, with the age of the oldest write")
   func silence() async throws {
     let gate = Gate()
     try await WatchedScreen.run(clockStands: true, datastore: { MuteDatastore(base: $0, gate: gate) }) { screen in
@@ -93,7 +93,7 @@ struct NamedUntruthTests {
     }
   }
 
-  @Test("A cached document that was deleted offline is not reported as missing from the cache")
+  @Test("A document that was deleted offline is not reported as uncached")
   func deleted() async throws {
     try await WatchedScreen.run { screen in
       try await screen.others(set("items/a", ["n": 0]))
