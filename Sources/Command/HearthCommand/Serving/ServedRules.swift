@@ -244,7 +244,7 @@ struct AccessOptions: ParsableArguments {
 
   @Flag(
     help:
-      "Serve without rules on a --host that other machines reach. These can read and write all data, but not set rules."
+      "Serve without rules on a --host that other machines reach. They can read and write all data, but not set rules."
   )
   var open = false
 
