@@ -67,7 +67,7 @@ package struct ImportCommand: AsyncParsableCommand, WritingCommand {
   var idField: String?
 
   @Option(
-    help: "Format of the input. Default: by the file's name and its first bytes.")
+    help: "Format of the input. Default: detected from the file's name and first bytes.")
   var format: TransferFormat?
 
   @Option(
