@@ -169,7 +169,7 @@ extension EndToEndTests.InPipes {
       try surroundings.write("in.jsonl", lines(2) + lines(3))
       let run = try await hearth("import", path("in.jsonl"))
       #expect(run.status == 0 && run.errors.contains("starting over: "), "\(run.errors)")
-      #expect(run.errors.contains("2 documents replaced an earlier one with the same path"), "\(run.errors)")
+      #expect(run.errors.contains("2 documents replaced an earlier document with the same path"), "\(run.errors)")
       #expect(try await hearth("export", "c").output == lines(3))
     }
 

@@ -190,7 +190,7 @@ struct ExportFolderTests {
       try FileManager.default.removeItem(atPath: $0 + output)
       mkfifo($0 + output, 0o600)
     }
-    #expect(pipe?.reason == "It is not a regular file.")
+    #expect(pipe?.reason == "This is not a regular file.")
     for name in ["../../secret", "/etc/passwd", "a//b", ""] {
       let elsewhere = try attempt {
         let overall = log([Array("3".utf8), Self.overall(naming: name)])

@@ -27,7 +27,9 @@ struct CheckTests {
       ([all, stage("limit", -1)], "The stage 'limit' takes a constant nonnegative integer."),
       ([all, stage("limit", "1")], "The stage 'limit' takes a constant nonnegative integer"),
       ([all, stage("sort")], "The stage 'sort' takes 1...10000 arguments, not 0."),
-      ([all, stage("sort", order("a", "up"))], "The stage 'sort' takes orders with an expression and a direction"),
+      (
+        [all, stage("sort", order("a", "up"))], "The stage 'sort' needs orders that have an expression and a direction"
+      ),
       (
         [all, stage("select", "a")],
         "The stage 'select' takes a map of names and expressions. Expected fields to be MAP_VALUE, but was STRING_VALUE."

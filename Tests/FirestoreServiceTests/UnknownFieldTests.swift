@@ -84,7 +84,7 @@ struct UnknownFieldTests {
           writer.field(4, bytes: token)
         })
       say.finish()
-      await #expect(throws: RPCStatus(.invalidArgument, "The stream to resume is not a stream of this server.")) {
+      await #expect(throws: RPCStatus(.invalidArgument, "The stream to resume does not exist on this server.")) {
         try await service.write(requests) { _ in }
       }
     }

@@ -42,7 +42,8 @@ struct IndexTests {
 
       #expect(scan.plan == .scan)
       #expect(scan.documentsScanned == 300)
-      #expect(scan.description.contains("An index would read fewer: cities(state ascending, population ascending)"))
+      #expect(
+        scan.description.contains("An index would read fewer documents: cities(state ascending, population ascending)"))
       #expect(typed.map(\.description) == ["cities(state ascending, population ascending)"])
       #expect(
         configured.map(\.definition.description) == [

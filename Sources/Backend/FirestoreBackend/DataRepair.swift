@@ -50,7 +50,7 @@ package struct DataRepair: ~Copyable {
       try BackendFile.verify(connection)
       directory.files.clearDamage()
       guard let log = directory.files.keptLogs.first else { return nil }
-      return "Commits of a damaged log are in \(log)."
+      return "The commits of the damaged log are in \(log)."
     } catch {
       guard error.kind == .corrupt else { throw error }
       return error.message

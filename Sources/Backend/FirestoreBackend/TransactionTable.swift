@@ -215,7 +215,7 @@ struct TransactionTable {
     guard let most = counts.max(by: { $0.value < $1.value }), counts[client, default: 0] < most.value else {
       throw .refused(
         .resourceExhausted,
-        "\(open.count) transactions are open, most of them from this client. Commit some or roll them back.")
+        "\(open.count) transactions are open, most of them from this client. Commit or roll back some of them.")
     }
     let ofClient = open.lazy.filter { $0.value.client == most.key }
     if let oldest = ofClient.min(by: { ($0.value.used, $0.key.number) < ($1.value.used, $1.key.number) }) {

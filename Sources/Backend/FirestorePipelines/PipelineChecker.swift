@@ -118,7 +118,8 @@ struct PipelineChecker {
         case ("direction", .constant(.string("descending"))): isDescending = true
         default:
           throw .invalid(
-            "The stage '\(stage)' takes orders with an expression and a direction, \"ascending\" or \"descending\".")
+            "The stage '\(stage)' needs orders that have an expression and a direction, \"ascending\" or \"descending\"."
+          )
         }
       }
       guard let value else { throw .invalid("The stage '\(stage)' has an order without an expression.") }

@@ -186,12 +186,12 @@ private struct WriteStreamPlace {
       return
     }
     guard Hexadecimal.bytes(request.streamID)?.count == 16, request.streamToken.count == 8 else {
-      throw .invalid("The stream to resume is not a stream of this server.")
+      throw .invalid("The stream to resume does not exist on this server.")
     }
     id = request.streamID
     position = Int64(bitPattern: request.streamToken.reduce(0) { $0 << 8 | UInt64($1) })
     guard (0..<Self.mostRequests).contains(position) else {
-      throw .invalid("The stream to resume is not a stream of this server.")
+      throw .invalid("The stream to resume does not exist on this server.")
     }
   }
 

@@ -209,11 +209,11 @@ extension ExecutePipelineMessage {
     get throws(RPCStatus) {
       guard let option = options["explain_options"] else { return nil }
       guard case .constant(.map(let fields)) = option else {
-        throw .invalid("The option 'explain_options' is a map with a 'mode'.")
+        throw .invalid("The option 'explain_options' must be a map with a 'mode'.")
       }
       guard let mode = fields["mode"] else { return .execute }
       guard case .string(let name) = mode, let known = ExplainMode(rawValue: name) else {
-        throw .invalid("The mode of 'explain_options' is \"explain\", \"analyze\" or \"execute\".")
+        throw .invalid("The mode of 'explain_options' must be \"explain\", \"analyze\" or \"execute\".")
       }
       return known
     }

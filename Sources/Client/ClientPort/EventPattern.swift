@@ -195,7 +195,9 @@ package enum EventGoal: Hashable, Sendable {
     if let count = Int(text), count > 0 { return .count(count) }
     let words = text.split(whereSeparator: \.isWhitespace).map(String.init)
     let pattern = try EventPattern.parse(words, among: kinds, others: " or a number of at least 1")
-    if pattern.listener != nil { throw TextError("Remove \"on\" and the name: events of all listeners count.") }
+    if pattern.listener != nil {
+      throw TextError("Remove \"on\" and the name: this condition applies to the events of all listeners.")
+    }
     return .event(pattern)
   }
 

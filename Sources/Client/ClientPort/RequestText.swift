@@ -216,7 +216,7 @@ package struct RequestText: Sendable {
     if text.isEmpty { throw TextError("Expected the number of a write, such as #3.") }
     let digits = text.hasPrefix("#") ? text.dropFirst() : text[...]
     guard let number = Int64(digits), number > 0 else {
-      throw TextError(column: 1, "\"\(text)\" is not the number of a write. Use a number of the queue, such as #3.")
+      throw TextError(column: 1, "\"\(text)\" is not the number of a write. Use a number from the queue, such as #3.")
     }
     return BatchID(number)
   }

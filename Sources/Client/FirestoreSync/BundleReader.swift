@@ -37,11 +37,11 @@ package struct BundleReader {
 
   private mutating func read() throws(WireError) -> Bundle {
     while let element = try nextElement() { try add(element) }
-    guard let bundle else { throw WireError("It is empty.") }
+    guard let bundle else { throw WireError("The bundle is empty.") }
     guard awaited == nil else { throw WireError("The last document is missing.") }
     if bytes.count - metadataEnd < metadata.bytes || bundle.entries.count < metadata.documents {
       throw WireError(
-        "It is incomplete: it has \(bundle.entries.count) of \(metadata.documents) documents and "
+        "The bundle is incomplete: it has \(bundle.entries.count) of \(metadata.documents) documents and "
           + "\(bytes.count - metadataEnd) of \(metadata.bytes) bytes.")
     }
     return bundle
@@ -60,7 +60,7 @@ package struct BundleReader {
     guard length <= bytes.count - position else { throw WireError("An element is longer than the rest of the bundle.") }
     let content = bytes[position..<position + length]
     position += length
-    guard let text = String(validating: content, as: UTF8.self) else { throw WireError("It is not UTF-8.") }
+    guard let text = String(validating: content, as: UTF8.self) else { throw WireError("An element is not UTF-8.") }
     let json: JSONSyntax
     do throws(JSONError) {
       json = try JSONSyntax(parsing: text, numbers: .ofAnySize)

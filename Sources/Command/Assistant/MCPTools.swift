@@ -155,7 +155,7 @@ struct MCPTools: Sendable {
         .init("program", .path, required: true, "The id or name of a program, from the programs tool."),
         .init(
           "seconds", .number(1...30, usual: 1, unit: "s"), as: "--timeout",
-          "How long to collect events after the state."),
+          "How long to collect events after reading the state."),
       ], .command("attach", ["--json"])),
   ]
 

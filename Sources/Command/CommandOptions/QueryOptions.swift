@@ -30,7 +30,7 @@ package struct QueryOptions: ParsableArguments {
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("At most this many documents, from the end of the order.", valueName: "number"))
+    help: ArgumentHelp("Return at most this many documents, from the end of the order.", valueName: "number"))
   var limitToLast: Int?
 
   @Option(

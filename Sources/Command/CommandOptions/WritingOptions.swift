@@ -85,8 +85,8 @@ package struct WritingOptions: ParsableArguments {
 package struct UnchangedOption: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Only if the document has not changed since this time, such as the updateTime from 'hearth get --json'; "
-        + "otherwise exit status 6.",
+      "Write only if the document has not changed since this time, such as the updateTime from 'hearth get --json'; "
+        + "otherwise exit with status 6.",
       valueName: "time"),
     transform: { try InstantText.parse($0) })
   package var ifUnchangedSince: Timestamp?
@@ -114,7 +114,7 @@ extension Precondition {
 
 /// The options for a write to a document that need not exist.
 package struct ExistingOptions: ParsableArguments {
-  @Flag(help: "Only if the document exists; otherwise exit status 4.")
+  @Flag(help: "Write only if the document exists; otherwise exit with status 4.")
   package var ifExists = false
 
   @OptionGroup package var unchanged: UnchangedOption

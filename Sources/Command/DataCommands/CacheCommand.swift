@@ -35,10 +35,10 @@ package struct CollectCommand: AsyncParsableCommand {
       documents. Pending writes stay. The cache must not be in use. A cache below its size limit keeps everything.
 
       With --json, prints one object with isDryRun, isDue, results and documents. The last two are the numbers of \
-      removed results and documents, or with --dry-run of those to remove.
+      results and documents that it removed, or with --dry-run would remove.
       """)
 
-  @Flag(help: "Only print how much would be removed, also if the cache is below its limit.")
+  @Flag(help: "Only print how much would be removed, even if the cache is below its limit.")
   var dryRun = false
 
   @Flag(help: "Print JSON.")

@@ -23,7 +23,8 @@ package struct ConnectionChoice: ParsableCommand {
     discussion: """
       Afterwards every command, the shell and the dashboard use this connection, unless an option or \
       $FIRESTORE_EMULATOR_HOST names a backend. $HEARTH_CONNECTION names a connection for one terminal and takes \
-      precedence; an empty value means none. At a terminal, a write prints its default target.
+      precedence; an empty value means none. On a terminal, a command that writes to a default \
+      connection prints a note.
 
       Exit status 64 if there is no such connection, 78 if it cannot be used.
       """)
@@ -31,7 +32,7 @@ package struct ConnectionChoice: ParsableCommand {
   @Argument(help: ArgumentHelp("Name of a connection.", valueName: "name"))
   var name: String?
 
-  @Flag(help: "Use the data on this machine again.")
+  @Flag(help: "Remove the default connection, so that commands use the data on this machine.")
   var none = false
 
   package init() {}

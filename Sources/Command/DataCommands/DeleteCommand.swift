@@ -24,8 +24,8 @@ package struct DeleteCommand: AsyncParsableCommand, WritingCommand {
       For a collection, deletes the documents that the query finds. They are selected first and then deleted, up to \
       500 in one commit, so this is not one transaction.
 
-      Before it deletes several documents, the command counts them and asks you to type the count at a terminal. --yes \
-      skips the count and the question. --dry-run only counts.
+      Before it deletes several documents, the command counts them. On a terminal, it then asks you to confirm by \
+      typing the count. --yes skips the count and the question. --dry-run only counts.
       """)
 
   @OptionGroup var queried: QueriedPath
@@ -111,8 +111,8 @@ package struct ClearCommand: AsyncParsableCommand, WritingCommand {
   package static let configuration = CommandConfiguration(
     commandName: "clear", abstract: "Delete all documents of a database.",
     discussion: """
-      Counts the documents first and asks you to type the count at a terminal, unless you add --yes. --dry-run only \
-      counts. Clears only the database of --project and --database; 'hearth databases' lists all.
+      Counts the documents first. On a terminal, asks you to confirm by typing the count, unless you add --yes. \
+      --dry-run only counts. Clears only the database of --project and --database; 'hearth databases' lists all.
 
       Works with the embedded backend, 'hearth serve' and emulators, but not with Cloud Firestore. There, use 'hearth \
       delete COLLECTION --recursive' for each collection.

@@ -16,7 +16,7 @@ extension ScenarioParser {
     let (word, rest) = Self.firstWord(text)
     if text == "right" { return .zero }
     guard word == "ahead" || word == "behind" else {
-      throw TextError(column: 1, "Expected ahead or behind with a time, such as ahead 1h, or right.")
+      throw TextError(column: 1, "Expected \"ahead\" or \"behind\" and a time, such as ahead 1h; or \"right\".")
     }
     do throws(TextError) {
       let time = try DurationText.parse(rest)
@@ -186,7 +186,7 @@ extension ScenarioParser {
     let (word, query) = Self.firstWord(rest)
     guard !name.isEmpty, word == "from", !query.isEmpty else {
       throw TextError(
-        column: 1, "Expected a name for the bundle, and \"from\" and a query, or lines below it up to \"end\".")
+        column: 1, "Expected a name for the bundle, then \"from\" and a query, or lines of contents and \"end\".")
     }
     do throws(TextError) {
       return ScenarioBundle(name: name, contents: .result(try QueryLine.parse(query, in: database)))

@@ -126,7 +126,7 @@ extension ScenarioParser {
   func limit(_ words: inout [String], of text: String) throws(TextError) -> Duration {
     guard let index = words.firstIndex(of: "within") else { return ScenarioStep.patience }
     guard index == words.count - 2 else {
-      throw TextError("Expected a time after within, such as 500ms or 5s, and nothing more.")
+      throw TextError("Expected a time after \"within\", such as 500ms or 5s, and nothing more.")
     }
     defer { words.removeLast(2) }
     return try duration(words[index + 1], of: text)

@@ -73,7 +73,7 @@ package struct ScenarioParser {
     else {
       throw CommandFailure(
         .badData,
-        "\(name), line \(line.number), column 8: Expected a count from 1, with at most \(Self.mostSteps) steps in "
+        "\(name), line \(line.number), column 8: Expected a count of at least 1, with at most \(Self.mostSteps) steps in "
           + "total. \"as n\" after it replaces $n with the number of the repetition.")
     }
     var steps: [ScenarioStep] = []

@@ -85,7 +85,7 @@ package final class TokenReader: Sendable {
 
   func check(_ expiry: Int64?) throws(RPCStatus) {
     guard let keys else { return }
-    guard let expiry, keys.now() < expiry &+ Self.leeway else { throw Self.refused("It has expired.") }
+    guard let expiry, keys.now() < expiry &+ Self.leeway else { throw Self.refused("The token has expired.") }
   }
 
   /// The seconds until a token counts as expired; `nil` if expiry is not checked.
@@ -105,7 +105,7 @@ package final class TokenReader: Sendable {
         case .double(let seconds)?: seconds <= Double(now &+ leeway)
         default: false
         }
-      if !isPast { throw refused("It is not valid yet: \(name) is in the future, or not a time.") }
+      if !isPast { throw refused("The token is not valid yet: \(name) is in the future, or not a time.") }
     }
   }
 
@@ -118,9 +118,9 @@ package final class TokenReader: Sendable {
     if let keys {
       guard Self.text(header["alg"]) == "RS256", let signature = Base64.decodeURL(parts[2]),
         keys.isValid(Self.text(header["kid"]), Array("\(parts[0]).\(parts[1])".utf8), signature)
-      else { throw Self.refused("Its signature matches none of the keys of --auth-keys.") }
+      else { throw Self.refused("The token's signature matches none of the keys of --auth-keys.") }
       guard let project = Self.text(claims["aud"]), Self.text(claims["iss"]) == Self.issuer + project else {
-        throw Self.refused("Its issuer and audience (iss, aud) do not belong to a Firebase project.")
+        throw Self.refused("The token's issuer and audience (iss, aud) do not belong to a Firebase project.")
       }
     }
     // The claim `sub` is required, as in the emulator. Google's own tokens also have `user_id`, but `user_id` without
@@ -135,7 +135,7 @@ package final class TokenReader: Sendable {
   /// Checks that the token is for the database's project. A token is valid for one project only.
   func check(_ user: RulesUser?, for database: DatabaseID) throws(RPCStatus) {
     guard keys != nil, let user, user.claims["aud"] != .string(database.project) else { return }
-    throw Self.refused("It is for a project other than \(database.project).")
+    throw Self.refused("The token is for a project other than \(database.project).")
   }
 
   private static let issuer = "https://securetoken.google.com/"
@@ -174,7 +174,8 @@ package final class TokenReader: Sendable {
   /// text and code of production.
   private var invalid: RPCStatus {
     if keys != nil {
-      return Self.refused("They are neither a token of Firebase Authentication nor the secret of --admin-secret.")
+      return Self.refused(
+        "The credentials are neither a token of Firebase Authentication nor the secret of --admin-secret.")
     }
     return RPCStatus(
       .invalidArgument,

@@ -16,12 +16,13 @@ package struct ExportLocation: Hashable, Sendable {
   package init(_ path: String) throws(ExportError) {
     var status = stat()
     guard stat(path, &status) == 0 else {
-      throw ExportError(.absent, path, "It cannot be read: \(String(cString: strerror(errno))).")
+      throw ExportError(.absent, path, "The export cannot be read: \(String(cString: strerror(errno))).")
     }
     guard status.st_mode & S_IFMT == S_IFDIR else {
       guard path.hasSuffix(Self.ending) else {
         throw ExportError(
-          .absent, path, "This is not an export. Use its folder, or the file in it that ends with \(Self.ending).")
+          .absent, path,
+          "This is not an export. Name an export's folder, or the file in it that ends with \(Self.ending).")
       }
       metadata = path
       return
@@ -62,7 +63,7 @@ package struct ExportLocation: Hashable, Sendable {
 
   static func names(in folder: String) throws(ExportError) -> [String] {
     guard let listing = opendir(folder) else {
-      throw ExportError(.absent, folder, "It cannot be read: \(String(cString: strerror(errno))).")
+      throw ExportError(.absent, folder, "The folder cannot be read: \(String(cString: strerror(errno))).")
     }
     defer { closedir(listing) }
     var names: [String] = []
@@ -99,7 +100,8 @@ package struct ExportLocation: Hashable, Sendable {
       parts.allSatisfy { !$0.isEmpty && !$0.elementsEqual(".".utf8) && !$0.elementsEqual("..".utf8) }
     }
     guard isBelow(parts), isBelow(windows), !name.utf8.contains(0) else {
-      throw ExportError(.unsupported, metadata, "It refers to a file outside the export: \"\(name.prefix(200))\".")
+      throw ExportError(
+        .unsupported, metadata, "The export refers to a file outside its folder: \"\(name.prefix(200))\".")
     }
     let folder = folder(of: metadata) + "/"
     let own = metadata.utf8.split(separator: slash).last ?? Substring(metadata).utf8

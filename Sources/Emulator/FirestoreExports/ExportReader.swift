@@ -126,12 +126,12 @@ final class ExportFile {
     self.path = path
     descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {
-      throw ExportError(.absent, path, "It cannot be read: \(String(cString: strerror(errno))).")
+      throw ExportError(.absent, path, "The file cannot be read: \(String(cString: strerror(errno))).")
     }
     var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
       close(descriptor)
-      throw ExportError(.absent, path, "It is not a regular file.")
+      throw ExportError(.absent, path, "This is not a regular file.")
     }
   }
 
@@ -146,7 +146,9 @@ final class ExportFile {
         initialized = max(0, count)
       }
       if count >= 0 { return bytes }
-      if errno != EINTR { throw ExportError(.absent, path, "It cannot be read: \(String(cString: strerror(errno))).") }
+      if errno != EINTR {
+        throw ExportError(.absent, path, "The file cannot be read: \(String(cString: strerror(errno))).")
+      }
     }
   }
 
@@ -159,7 +161,7 @@ final class ExportFile {
       let bytes = try file.read()
       if bytes.isEmpty { return contents }
       contents += bytes
-      if contents.count > limit { throw ExportError(.damaged, path, "It is longer than \(limit) bytes.") }
+      if contents.count > limit { throw ExportError(.damaged, path, "The file is longer than \(limit) bytes.") }
     }
   }
 }

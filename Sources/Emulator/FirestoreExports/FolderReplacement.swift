@@ -80,15 +80,15 @@ package struct FolderReplacement: Sendable {
     var status = stat()
     guard lstat(target, &status) == 0 else {
       if errno == ENOENT { return }
-      throw ExportError(.unwritable, path, "It cannot be written: \(String(cString: strerror(errno))).")
+      throw ExportError(.unwritable, path, "The folder cannot be written: \(String(cString: strerror(errno))).")
     }
     guard status.st_mode & S_IFMT == S_IFDIR else {
-      throw ExportError(.unwritable, path, "It exists and is not a folder.")
+      throw ExportError(.unwritable, path, "The path exists and is not a folder.")
     }
     if let other = try ExportLocation.names(in: target).first(where: { !content.holds($0) }) {
       throw ExportError(
         .unwritable, path,
-        "It has files that are not part of the \(content.noun), such as \(other). Use another folder.")
+        "The folder has files that are not part of the \(content.noun), such as \(other). Use another folder.")
     }
   }
 
@@ -201,7 +201,7 @@ package struct FolderReplacement: Sendable {
   }
 
   private func failure() -> ExportError {
-    ExportError(.unwritable, path, "It cannot be written: \(String(cString: strerror(errno))).")
+    ExportError(.unwritable, path, "The folder cannot be written: \(String(cString: strerror(errno))).")
   }
 }
 

@@ -185,7 +185,8 @@ package struct RecordLogReader: Sendable {
     }
     let place = offset
     if (open == nil) != (piece == .whole || piece == .first) {
-      throw damage(open == nil ? "A record's beginning is missing." : "The record at \(open?.offset ?? 0) has no end.")
+      throw damage(
+        open == nil ? "A record's beginning is missing." : "The record at byte \(open?.offset ?? 0) has no end.")
     }
     if (open?.bytes.count ?? 0) + length > limit { throw damage("A record is longer than \(limit) bytes.") }
     if open == nil {

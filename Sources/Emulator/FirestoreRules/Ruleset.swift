@@ -221,6 +221,6 @@ package struct RulesVerdict: Sendable {
     guard let assumed else { return nil }
     let names = assumed.prefix(3).joined(separator: ", ") + (assumed.count > 3 ? " and others" : "")
     let what = assumed.isEmpty ? "other fields" : names
-    return "Allowed although the query does not name \(what). Documents with such fields may not satisfy the rule."
+    return "Allowed although the query does not name \(what). Documents that have such fields might violate the rule."
   }
 }

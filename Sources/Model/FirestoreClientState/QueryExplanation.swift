@@ -46,7 +46,7 @@ extension QueryExplanation: CustomStringConvertible {
         + "in \(microseconds / 1000).\(String(1000 + microseconds % 1000).dropFirst()) ms.")
     if !suggestedIndexes.isEmpty {
       let list = suggestedIndexes.map(\.description).joined(separator: ", ")
-      lines.append("An index would read fewer: \(list).")
+      lines.append("An index would read fewer documents: \(list).")
     }
     if isBuildingIndexes { lines.append("Indexes that are still being built were not used.") }
     return lines.joined(separator: "\n")

@@ -113,7 +113,7 @@ extension Query {
     for (value, order) in zip(bound.values, orderBy) {
       if case .serverTimestamp = value {
         throw QueryError(
-          "The \(which) cursor uses \"\(order.path.canonicalText)\" of a document whose server timestamp is pending.")
+          "The \(which) cursor uses \"\(order.path.canonicalText)\", but that field is a pending server timestamp.")
       }
       guard order.path.isDocumentID else { continue }
       guard case .reference(_, let key) = value else {
@@ -142,7 +142,7 @@ extension FieldFilter {
         throw QueryError("\"\(name)\" \(op.rawValue) cannot compare with a pending server timestamp.")
       default: continue
       }
-      throw QueryError("\"\(name)\" \(op.rawValue) compares with more than \(Self.valueByteLimit) bytes.")
+      throw QueryError("\"\(name)\" \(op.rawValue) compares with a value of more than \(Self.valueByteLimit) bytes.")
     }
     switch op {
     case .in, .notIn, .arrayContainsAny:

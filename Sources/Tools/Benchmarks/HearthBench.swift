@@ -46,13 +46,13 @@ struct HearthBench: ParsableCommand {
   @Flag(help: "Exit with 1 if a figure grows faster than n log n.")
   var checkGrowth = false
 
-  @Option(help: ArgumentHelp("Add the figures to a record, with --commit.", valueName: "file"))
+  @Option(help: ArgumentHelp("Add the figures to a record; needs --commit.", valueName: "file"))
   var record: String?
 
   @Option(help: ArgumentHelp("The commit that is measured.", valueName: "hash"))
   var commit: String?
 
-  @Option(help: ArgumentHelp("Print the record of a case.", valueName: "case"))
+  @Option(help: ArgumentHelp("Print the recorded figures of a case.", valueName: "case"))
   var history: String?
 
   @Flag(
@@ -145,7 +145,7 @@ struct HearthBench: ParsableCommand {
   private func tellGrowth(_ lines: [ReportLine], _ sizes: [Int]) throws {
     let curves = GrowthCurve.all(lines)
     guard !curves.isEmpty else {
-      throw ValidationError("Growth needs several numbers of documents. Repeat --documents.")
+      throw ValidationError("Growth needs several document counts. Repeat --documents.")
     }
     if let plot {
       let clock = lines.allSatisfy { $0.clock == "wall" } ? "wall time" : "processor time"
@@ -169,13 +169,13 @@ struct HearthBench: ParsableCommand {
 
 /// The options with which this program starts itself as a child process, to measure in a separate process.
 struct ChildOptions: ParsableArguments {
-  @Option(help: "Print the resident memory after this work on --cache.")
+  @Option(help: "Do this work with the cache of --cache, and print the resident memory.")
   var residentProbe: String?
 
   @Option(help: "The directory of a cache; for --served-client memory or disk.")
   var cache: String?
 
-  @Option(help: "Be a client at a server: listen, change or write.")
+  @Option(help: "Run as a client of a server: listen, change or write.")
   var servedClient: String?
 
   @Option(help: "The server of --served-client, HOST:PORT.")

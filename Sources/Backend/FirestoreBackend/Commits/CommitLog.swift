@@ -89,7 +89,7 @@ struct CommitLog: ~Copyable {
   }
 
   private static let wayOut =
-    "If the clock was wrong at that time, export the data and import it into another directory."
+    "If the recorded time is wrong, export the data and import it into another directory."
 
   /// The lag of the clock, in microseconds, above which it is reported. Clock synchronization causes smaller lags.
   private static let toldLag: Int64 = 60_000_000

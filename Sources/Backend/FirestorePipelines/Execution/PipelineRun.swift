@@ -139,7 +139,7 @@ package struct PipelineRun: Sendable {
         if subquery.kind == .scalar, values.count > 1 {
           return .failure(
             EvaluationError(
-              "Subpipeline returned multiple results. Where one value is expected, it can return at most one."))
+              "Subpipeline returned multiple results. A scalar subpipeline can return at most one result."))
         }
         size += row.heldBytes
         if size > PipelineLimits.valueBytes { return .failure(Evaluation.tooLarge) }

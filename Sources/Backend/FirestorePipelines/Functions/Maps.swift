@@ -105,7 +105,7 @@ enum Maps {
     guard pairs.count.isMultiple(of: 2) else { throw EvaluationError("\(function)() takes name-value pairs.") }
     var (fields, rest) = (fields, pairs)
     while let name = rest.popFirst(), let value = rest.popFirst() {
-      guard let name else { throw EvaluationError("\(function)() cannot take an absent name.") }
+      guard let name else { throw EvaluationError("\(function)() needs a name for each value, but a name is absent.") }
       let text = try name.text(of: function)
       fields[text] = value
     }

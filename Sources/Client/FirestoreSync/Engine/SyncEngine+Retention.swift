@@ -36,7 +36,8 @@ extension SyncEngine {
       }
       guard let next else {
         throw RPCStatus(
-          .failedPrecondition, "Another program holds this cache's connection. Only that program can evict documents.")
+          .failedPrecondition,
+          "Another program has this cache's server connection. Only that program can evict documents.")
       }
       eviction = next
       await pause()

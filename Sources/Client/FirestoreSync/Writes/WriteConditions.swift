@@ -130,7 +130,8 @@ extension SyncCore {
     if let objection = objectionToCancelling(id) { throw objection }
     guard isPrimary else {
       throw RPCStatus(
-        .failedPrecondition, "Another program holds this cache's connection. Only that program can set writes aside.")
+        .failedPrecondition,
+        "Another program has this cache's server connection. Only that program can set writes aside.")
     }
     do throws(StoreError) {
       let rejection = Rejection(status: .setAside, time: now, attempts: writes.queue.attempts(of: id))

@@ -171,7 +171,7 @@ extension DocumentSnapshot {
       throw DecodingError.valueNotFound(
         type,
         DecodingError.Context(
-          codingPath: [], debugDescription: "\(reason) Decode an optional type if it may be missing.",
+          codingPath: [], debugDescription: "\(reason) If the document may be missing, decode an optional type.",
           underlyingError: FirestoreError(.notFound, reason)))
     }
   }

@@ -40,7 +40,7 @@ extension ClientRequest {
       }
       // A network that changes state more often than every 1 ms is the same as no network.
       if let flap = settings.flap, flap < .milliseconds(1) {
-        throw Self.refusal("A network can flap at most every 1 ms.")
+        throw Self.refusal("The interval of a flapping network must be at least 1 ms.")
       }
     default: break
     }

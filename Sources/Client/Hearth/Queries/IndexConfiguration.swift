@@ -33,7 +33,8 @@ package struct IndexConfiguration: Sendable {
   private mutating func read(_ root: JSONSyntax) throws(JSONError) {
     if case .array(let indexes) = root.kind, !indexes.isEmpty { return try read(indexes: indexes, "indexes") }
     guard case .object = root.kind else {
-      throw root.error("It must be an object with \"indexes\" and \"fieldOverrides\", not \(root.kindName).")
+      throw root.error(
+        "The configuration must be an object with \"indexes\" and \"fieldOverrides\", not \(root.kindName).")
     }
     let unknown = root.members(except: Members.root)
     if root["indexes"] == nil, root["fieldOverrides"] == nil {

@@ -45,7 +45,7 @@ package struct AppearanceOptions: ParsableArguments {
     help: "When to use color. Default: the configuration's setting, else the terminal's capabilities (auto).")
   package var color: Color?
 
-  @Flag(help: "Leave the mouse to the terminal.")
+  @Flag(help: "Do not use the mouse, so that the terminal can.")
   var noMouse = false
 
   /// The color depth of the option, otherwise of the configuration. With `nil`, NO_COLOR and the terminal determine it.

@@ -9,7 +9,7 @@ extension CompressionFormat: ExpressibleByArgument {}
 package struct CompressionOption: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Compress the output. Default: by the file name extension, .gz or .zst.", valueName: "gzip|zstd"))
+      "Compress the output. Default: if the file name ends with .gz or .zst.", valueName: "gzip|zstd"))
   package var compress: CompressionFormat?
 
   package init() {}

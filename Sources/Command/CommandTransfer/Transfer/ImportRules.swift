@@ -277,7 +277,7 @@ private struct PlacedDocument {
   private func documents(in collection: JSONSyntax.Member) throws(JSONError) -> [PlacedDocument] {
     guard case .object(let members) = collection.value.kind else {
       throw collection.value.error(
-        "Expected an object with the documents of \(collection.name) by id, found \(collection.value.kindName).")
+        "Expected an object with the documents of \(collection.name), keyed by id, found \(collection.value.kindName).")
     }
     let name = collection.name.split(separator: "/").last.map(String.init) ?? collection.name
     var found: [PlacedDocument] = []

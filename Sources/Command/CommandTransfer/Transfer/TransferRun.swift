@@ -171,7 +171,7 @@ package struct TransferRun: Sendable {
               secondsLeft: fraction.flatMap { pace.secondsLeft(from: first.fraction, at: $0) }))
         })
       if outcome.repeated > 0 {
-        reported.notes.append("\(outcome.repeated.documents) replaced an earlier one with the same path.")
+        reported.notes.append("\(outcome.repeated.documents) replaced an earlier document with the same path.")
       }
       return account(.complete, outcome.done, before: outcome.before)
     } catch let stopped as ImportJob.Failure {

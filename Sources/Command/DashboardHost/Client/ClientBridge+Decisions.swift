@@ -55,7 +55,8 @@ enum DecisionsReader {
     else { throw RPCStatus(.internal, "The server reports its requests in an unknown format.") }
     // Earlier servers did not report it.
     if case .boolean(false)? = json["rules"]?.kind {
-      throw RPCStatus(.failedPrecondition, "This server has no rules: 'hearth serve --rules FILE' decides on requests.")
+      throw RPCStatus(
+        .failedPrecondition, "This server has no rules to evaluate. Start it with 'hearth serve --rules FILE'.")
     }
     return requests.compactMap { request in
       guard case .integer(let number)? = request["number"]?.kind, case .string(let method)? = request["method"]?.kind,

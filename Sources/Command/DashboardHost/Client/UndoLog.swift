@@ -278,7 +278,7 @@ extension ClientBridge {
         guard let step = bridge.undoLog.steps.last else { return }
         try await bridge.reverse(step, over: allowed)
       } catch let error as RPCStatus where error.code == .failedPrecondition {
-        bridge.tell(.notice(.warning, "\(step.batch) is being sent. Undo it when it is acknowledged."))
+        bridge.tell(.notice(.warning, "Write \(step.batch) is being sent. Undo it after it is acknowledged."))
       }
     }
   }

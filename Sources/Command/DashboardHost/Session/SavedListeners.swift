@@ -104,7 +104,7 @@ extension Session {
       let names = definitions.map(\.name)
       if !names.isEmpty {
         let listed = names.prefix(3).joined(separator: ", ") + (names.count > 3 ? " and \(names.count - 3) more" : "")
-        notify(.info, "Reopened: \(listed). W changes them; --no-restore starts without them.")
+        notify(.info, "Reopened: \(listed). Press W to change them, or start with --no-restore.")
       }
       for notice in notices { notify(.warning, notice) }
     }

@@ -30,7 +30,8 @@ package struct CountCommand: AsyncParsableCommand {
 
   @Option(
     parsing: .unconditionalSingleValue,
-    help: ArgumentHelp("Count by the values of these fields: status,kind. May be repeated.", valueName: "field,..."))
+    help: ArgumentHelp(
+      "Count the documents for each value of these fields: status,kind. May be repeated.", valueName: "field,..."))
   var by: [String] = []
 
   @OptionGroup var options: AggregationOptions

@@ -63,7 +63,7 @@ package struct StatsCommand: AsyncParsableCommand {
     commandName: "stats", abstract: "Print the document count and the size of each collection.",
     discussion: """
       Reads all documents below the path; a server may charge for the reads. Collections with the same id below the \
-      documents of a collection count as one, written cities/*/landmarks. Sizes are Firestore's document sizes, \
+      documents of a collection are one row, written cities/*/landmarks. Sizes are Firestore's document sizes, \
       without indexes.
 
       With --json, prints an object for each collection: collection, documents, bytes, largest (path, bytes). With \

@@ -46,7 +46,7 @@ package struct DiffCommand: AsyncParsableCommand {
         + "by /PATH and @TIME.", valueName: "place"))
   var before: String
 
-  @Argument(help: "The second side; omit it with --at.")
+  @Argument(help: "The second side of the comparison; omit it with --at.")
   var after: String?
 
   @Option(

@@ -11,7 +11,8 @@ import Glibc
 /// `hearth ls`: lists the collections or documents directly below a path.
 package struct ListCommand: AsyncParsableCommand {
   package static let configuration = CommandConfiguration(
-    commandName: "ls", abstract: "List collections, the documents of one, or the subcollections of a document.",
+    commandName: "ls",
+    abstract: "List collections, the documents of a collection, or the subcollections of a document.",
     discussion: """
       Prints one path per line: without a path the collections of the database, for a collection its documents, for a \
       document its subcollections. A document that does not exist but has collections below it is marked as missing.

@@ -61,7 +61,7 @@ package struct MoveCommand: AsyncParsableCommand, WritingCommand {
     commandName: "move", abstract: "Move a document or a collection and everything below it, also between databases.",
     usage: "hearth move <place> <place> [<options>]",
     discussion: """
-      Places are the same as in 'hearth copy', without a time. Within a database, one commit deletes a document and \
+      Write the places as in 'hearth copy', but without a time. Within a database, one commit deletes a document and \
       writes it at its new place, so it always exists at exactly one place. To move a document to another database, \
       the command writes it there first and then deletes it here. A document that other clients change in the meantime \
       is not moved. In that case, or if the move was interrupted, the same command with --overwrite moves the rest.

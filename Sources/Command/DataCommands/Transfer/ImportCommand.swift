@@ -14,8 +14,8 @@ package struct ImportCommand: AsyncParsableCommand, WritingCommand {
     commandName: "import", abstract: "Write the documents of a file.",
     discussion: """
       Reads the output of 'hearth export': {"path": …, "data": …} one per line, or in a JSON array. With --into the \
-      documents are plain: one per line, in an array, or in an object by id. The id is the name in the object, the \
-      field of --id-field, or derived from the document and its line, so importing a file again changes nothing.
+      documents are plain: one per line, in an array, or as the values of an object whose keys are the ids. The id \
+      is the key in the object, the field of --id-field, or derived from the document and its line, so importing a file again changes nothing.
 
       JSON of other tools is recognized by its first bytes, and a message names the form. The forms are: collections \
       whose documents are keyed by id or listed in arrays, "__collections__", responses of the REST interface, JSON in \
@@ -67,7 +67,7 @@ package struct ImportCommand: AsyncParsableCommand, WritingCommand {
   var idField: String?
 
   @Option(
-    help: "Format of the input. Default: by the file's name and its first bytes.")
+    help: "Format of the input. Default: detected from the file's name and first bytes.")
   var format: TransferFormat?
 
   @Option(
@@ -162,7 +162,7 @@ package struct ImportCommand: AsyncParsableCommand, WritingCommand {
     }
     progress?.end()
     if outcome.repeated > 0 {
-      headless.note("\(outcome.repeated.documents) replaced an earlier one with the same path.")
+      headless.note("\(outcome.repeated.documents) replaced an earlier document with the same path.")
     }
     try report(outcome.done, since: outcome.before, .now - start)
   }

@@ -45,16 +45,16 @@ struct DashboardOptions: ParsableArguments {
   @Flag(
     help: """
       Use fewer updates for a slow connection to the terminal, as hearth does automatically after a long round trip. \
-      Messages replace each other, and clocks and ages are updated every 10 seconds.
+      A message replaces the previous one, and clocks and ages are updated every 10 seconds.
       """)
   var slow = false
 
-  @Flag(help: "Reject changes of documents and pending writes; existing pending writes are still sent.")
+  @Flag(help: "Reject new writes and changes to the queue; writes that are already pending are still sent.")
   var readonly = false
 
   @Option(
     help: ArgumentHelp(
-      "Open the listeners in a file from the dashboard's \"listeners: save to a file\"; repeatable.",
+      "Open the listeners of a file that the command \"listeners: save to a file\" wrote; repeatable.",
       valueName: "file"))
   var listeners: [String] = []
 
@@ -192,7 +192,7 @@ struct DemoOptions: ParsableArguments {
   @Flag(
     name: .customLong("demo"),
     help: """
-      Let three customers write a plausible stream of orders, users and chat messages into a separate demo database. \
+      Let three simulated customers write a plausible stream of orders, users and chat messages into a separate demo database. \
       The demo never writes to a database that has other documents.
       """)
   var isOn = false
@@ -266,7 +266,7 @@ struct ListenOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Open the listeners in a file from the dashboard's \"listeners: save to a file\"; repeatable.",
+      "Open the listeners of a file that the command \"listeners: save to a file\" wrote; repeatable.",
       valueName: "file"))
   var listeners: [String] = []
 

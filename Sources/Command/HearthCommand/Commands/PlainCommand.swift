@@ -29,14 +29,14 @@ struct PlainCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Stop after this time (500ms, 5s, 2m), with 1 if an expectation was not met.", valueName: "time"),
+      "Stop after this time (500ms, 5s, 2m), with exit status 1 if an expectation was not met.", valueName: "time"),
     transform: { try DurationText.parse($0) })
   var timeout: Duration?
 
   @Flag(help: "Start with the network switched off.")
   var offline = false
 
-  @Flag(help: "Reject changes of documents and pending writes; existing pending writes are still sent.")
+  @Flag(help: "Reject new writes and changes to the queue; writes that are already pending are still sent.")
   var readonly = false
 
   @OptionGroup var storage: StorageOptions

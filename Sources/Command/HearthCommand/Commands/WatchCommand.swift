@@ -29,7 +29,7 @@ struct WatchCommand: AsyncParsableCommand {
 
   @OptionGroup var queried: QueriedPath
 
-  @Flag(help: "Also print when only pending writes of a document changed.")
+  @Flag(help: "Also print a line when only the pending writes of a document change.")
   var includeMetadataChanges = false
 
   @Flag(help: "Skip the documents that exist at the start.")
@@ -40,8 +40,8 @@ struct WatchCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Stop after N changes, at the first one that is added, modified, removed or metadata (of a document: added "
-        + "cities/SF), or when all existing documents are printed (synced).",
+      "Stop after N changes; or at the first added, modified, removed or metadata change (of one document: added "
+        + "cities/SF); or when all existing documents are printed (synced).",
       valueName: "number|event"),
     transform: { try EventGoal.parse($0, among: EventPattern.Kind.watched) })
   var until: EventGoal?

@@ -25,7 +25,7 @@ struct ServeCommand: AsyncParsableCommand {
       --auth-keys.
 
       On 127.0.0.1 every client can control the server: export, clear, reset and stop it, replace rules, and watch \
-      their decisions. With --auth-keys this needs the secret of --admin-secret, also on 127.0.0.1. A --host that \
+      their decisions. With --auth-keys, control needs the secret of --admin-secret, also on 127.0.0.1. A --host that \
       other machines can reach needs --rules or --open, and limits connections against floods. With --open only this \
       process can replace rules.
 

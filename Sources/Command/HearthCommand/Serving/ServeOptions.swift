@@ -57,8 +57,8 @@ struct ServeOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Maximum number of connections; the limit of open files can reduce it. A further connection replaces one that "
-        + "has not sent anything, or is rejected.", valueName: "number"))
+      "Maximum number of connections; the limit of open files can reduce it. Above the maximum, a new connection replaces "
+        + "one that has not sent anything; without such a connection, the new one is rejected.", valueName: "number"))
   var maxConnections = EmulatorServer.Configuration.usualMaximumConnections
 
   @Option(

@@ -195,7 +195,7 @@ enum ConcurrencyOption: String, ExpressibleByArgument, CaseIterable {
 struct AccessOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Enforce these security rules, for all projects; read again when the file changes.", valueName: "file"))
+      "Enforce these security rules for all projects. The file is reread when it changes.", valueName: "file"))
   var rules: String?
 
   @Option(
@@ -220,8 +220,8 @@ struct AccessOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Reject queries without their composite index in this firestore.indexes.json, as Cloud Firestore does; read "
-        + "again when the file changes. Default file: the one in firebase.json.", valueName: "file"))
+      "Reject queries whose composite index is missing in this firestore.indexes.json, as Cloud Firestore does. The file "
+        + "is reread when it changes. Default: the file that firebase.json names.", valueName: "file"))
   var requireIndexes: String?
 
   @Option(
@@ -244,7 +244,7 @@ struct AccessOptions: ParsableArguments {
 
   @Flag(
     help:
-      "Serve without rules on a --host that other machines reach. These can read and write all data, but not set rules."
+      "Serve without rules on a --host that other machines reach. They can read and write all data, but not set rules."
   )
   var open = false
 

@@ -126,7 +126,7 @@ extension ShellSession {
     let words = command == .system ? [] : try Self.words(rest, of: command)
     switch command {
     case .help:
-      let others = "Everything else is a command: get, set, count, watch, …; \\h lists them."
+      let others = "Words without a backslash are commands: get, set, count, watch, …; \\h lists them."
       let lines = BackslashCommand.list + ["", others, "TAB completes, ctrl-r searches."]
       try OutputFile.print(lines.map { ShownText($0) }.asLines())
     case .commandHelp: return await run(["help"] + words, at: place)

@@ -86,7 +86,8 @@ private final class RefusedOrigins: Sendable {
     guard isNew else { return }
     let way =
       isControl
-      ? "Other pages can never control the server." : "To allow it, start the server with --allow-origin \(origin)."
+      ? "Pages of other sites can never control the server."
+      : "To allow it, start the server with --allow-origin \(origin)."
     report("the page \(origin.prefix(200)) requested the served data and was rejected. \(way)")
   }
 }

@@ -71,7 +71,7 @@ package struct FieldReviewGeometry {
     // A dialog without a border has no title.
     var sentences = layout.layoutClass.isTiled || layout.layoutClass == .small ? [] : [review.title]
     sentences += review.facts
-    if state.network.isOffline { sentences.append("You are offline: it stays pending.") }
+    if state.network.isOffline { sentences.append("You are offline: the write stays pending.") }
     if state.configuration.backend.isProduction {
       sentences.append("This is \(state.configuration.backend.project), not an emulator.")
     }

@@ -224,7 +224,7 @@ extension DashboardState {
     var body = rows.prefix(4).map { "\($0.batch) \($0.operation.rawValue) \($0.documents.first?.path.text ?? "")" }
     if rows.count > 4 { body.append("and \(grouped(rows.count - 4)) more") }
     if others > 0 { body.append("\(grouped(others)) of the selected stay: in flight, or acknowledged.") }
-    if !waiting.isEmpty { body.append("Its local effect is removed. It will never be sent.") }
+    if !waiting.isEmpty { body.append("The local effect is removed, and the write is never sent.") }
     if !rejected.isEmpty { body.append("A rejected write cannot be sent again after that.") }
     let title = rows.count == 1 ? "\(verb) \(what)" : "\(verb) \(grouped(rows.count)) \(what)s"
     overlay = .confirm(

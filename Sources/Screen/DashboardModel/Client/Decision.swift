@@ -50,7 +50,7 @@ extension Decision {
     title = "\(conflict.key.path.text) was changed meanwhile"
     lead = [
       conflict.isDeleted
-        ? "It was deleted while you edited it. Nothing is written yet."
+        ? "The document was deleted while you edited it. Your edit is not written yet."
         : "Another client changed what you edited. Nothing is written yet."
     ]
     heads = ["field", "before", "yours", "now there"]
@@ -118,7 +118,7 @@ extension Decision {
     }
     self.init(
       title: "Undo \(conflict.batch)",
-      lead: ["\(conflict.batch) replaced values in \(names) that you had not seen. Nothing is written yet."],
+      lead: ["Write \(conflict.batch) replaced values in \(names) that you had not seen. Nothing is undone yet."],
       heads: ["field", "theirs", "you saw", "yours"],
       rows: fields.map { prefix, field in
         Row(

@@ -63,7 +63,7 @@ extension BenchmarkCase {
     try floor(sqlite)
     for _ in 0..<bench.repetitions {
       let (sample, (listener, shown)) = measure { client.listen(query) }
-      guard shown != nil else { throw SQLiteFloor.Failure(description: "No snapshot of \(query.path) was raised.") }
+      guard shown != nil else { throw SQLiteFloor.Failure(description: "No snapshot of \(query.path) was delivered.") }
       client.stop(listener)
       if first.samples.isEmpty { first.samples = [sample] } else { reading.samples.append(sample) }
       reading.floor.append(try measure { try floor(sqlite) }.sample)

@@ -92,7 +92,7 @@ extension BenchmarkCase {
       let sample = try measure {
         client = try BenchClient(path)
         guard client?.listen(query).shown != nil else {
-          throw SQLiteFloor.Failure(description: "No snapshot of \(query.path) was raised.")
+          throw SQLiteFloor.Failure(description: "No snapshot of \(query.path) was delivered.")
         }
       }.sample
       client.take()?.close()
