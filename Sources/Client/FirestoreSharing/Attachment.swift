@@ -85,7 +85,7 @@ extension DataKeeper {
     attachment.end()
   }
 
-  /// Ends the calls to an owner that does not answer. The calls fail with this reason.
+  /// Ends the calls to an owner that does not answer. The calls fail with an error that says so.
   private func suspend(_ attachment: Attachment) {
     let reason = RPCStatus(.unavailable, DataKeeper.silence(of: attachment.owner).message)
     change { state in

@@ -16,7 +16,7 @@ package struct Eviction: Sendable {
   package enum Subject: Sendable {
     /// Documents and tombstones.
     case everything
-    /// Documents whose server version matches a target, ignoring its limit.
+    /// Documents whose server version matches a target, ignoring the target's limit.
     case documents(matching: Target)
     /// Only tombstones, which record that documents do not exist.
     case tombstones
@@ -102,8 +102,8 @@ extension LRUGarbageCollector {
     }
   }
 
-  /// Whether a listener or a pin refers to this single document. If so, the document's tombstone is a result for it,
-  /// and must remain.
+  /// Whether a listener or a pin refers to this single document. If so, a tombstone of the document is the result of
+  /// that listener or pin, and must remain.
   private func isWanted(_ key: DocumentKey) throws(StoreError) -> Bool {
     if shownElsewhere.contains(where: { $0.isDocumentTarget && $0.path == key.path }) { return true }
     return try database.targets.id(of: Query(path: key.path).target).map(activeTargets.contains) ?? false

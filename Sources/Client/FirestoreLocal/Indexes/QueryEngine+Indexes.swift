@@ -159,8 +159,8 @@ extension QueryEngine {
     return union
   }
 
-  /// Starts with the index use that finds the fewest documents, and intersects it with index uses that cover other
-  /// conditions.
+  /// Takes the documents of the index use that finds the fewest documents, and intersects them with the documents of
+  /// index uses that cover other conditions.
   private func intersection(
     of candidates: [IndexCandidate], in collections: [CollectionNumber], atMost budget: Int
   ) throws(StoreError) -> Found? {

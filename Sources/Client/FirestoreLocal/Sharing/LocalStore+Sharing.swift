@@ -153,7 +153,7 @@ extension LocalStore {
     return try database.read { () throws(StoreError) in try database.targets.target(id) }
   }
 
-  /// Whether the primary client has announced that its result for the target is complete, as the backend reported.
+  /// Whether the primary client has announced that its result for the target is complete according to the backend.
   package func isSharedTargetCurrent(_ id: TargetID) throws(StoreError) -> Bool {
     guard let sharing = database.sharing else { return false }
     return try database.read { () throws(StoreError) in try sharing.tables.isCurrent(id) }
@@ -182,7 +182,7 @@ extension LocalStore {
     }
   }
 
-  /// Announces for each target whether its result is complete, as the backend reported.
+  /// Announces for each target whether its result is complete according to the backend.
   package mutating func announce(current states: [TargetID: Bool]) throws(StoreError) {
     let database = database
     guard let sharing = database.sharing else { return }

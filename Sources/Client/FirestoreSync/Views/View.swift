@@ -25,7 +25,7 @@ struct View: Sendable {
     fileprivate(set) var heldBack: [DocumentKey: HeldBack]
     /// The acknowledged batches whose results the step shows.
     fileprivate(set) var shown: Set<BatchID> = []
-    /// Whether a document left a full limit, so that another document in the store may take its place.
+    /// Whether a document left a result that had reached its limit, so that another stored document may take its place.
     fileprivate(set) var needsRefill = false
     /// Whether the step fills an empty view. If so, all documents are additions, and `changes` does not list them.
     fileprivate(set) var isFilling = false

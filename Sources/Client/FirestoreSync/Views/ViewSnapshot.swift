@@ -188,8 +188,8 @@ extension View {
 
   enum Result {
     case outcome(Outcome)
-    /// A document left a full limit. The caller must continue the step with the result of the whole query, and then
-    /// apply it.
+    /// A document left a result that had reached its limit. The caller must continue the step with the result of the
+    /// whole query, and then apply it.
     case needsRefill(Step)
   }
 
