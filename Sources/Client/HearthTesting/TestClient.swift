@@ -18,7 +18,7 @@ public final class TestClient: Sendable {
   private let client: WorldClient
   private let state: Mutex<Opened>
 
-  /// The current opening of the client, and the write outcomes that no expectation has consumed yet.
+  /// The current `ClientOpening`, and the write outcomes that no expectation has consumed yet.
   struct Opened: Sendable {
     let opening: ClientOpening
     let db: Firestore
@@ -129,7 +129,7 @@ public final class TestClient: Sendable {
     await takeOpening()
   }
 
-  /// Replaces the current opening with the client's new opening, and closes the previous one.
+  /// Replaces the current `ClientOpening` with the client's new one, and closes the previous one.
   private func takeOpening() async {
     let before = opened
     let next = Opened(client, named: name, in: stage.world)
