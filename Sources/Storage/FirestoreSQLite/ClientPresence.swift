@@ -169,7 +169,7 @@ final class OpeningLock: Sendable {
   }
 }
 
-/// Finds the process that has a shared database locked for writing. The error after a timeout contains this process.
+/// Finds the process that has a shared database locked for writing. The error after a timeout names this process.
 package enum WriteLockHolder {
   /// The offset of the byte in the index of the write-ahead log that SQLite locks for writing (WAL_WRITE_LOCK).
   private static let byte = "120"

@@ -287,7 +287,7 @@ package struct OpenMark: Sendable {
     return true
   }
 
-  /// Creates the marker and flushes it to disk. A failure does not make the commit fail; a later crash is just not
+  /// Creates the marker and flushes it to disk. If this fails, the commit still succeeds, but a later crash is not
   /// reported.
   package func set() {
     guard let boot = Self.bootID, Self.contents(files.openMark) != boot else { return }
@@ -299,7 +299,7 @@ package struct OpenMark: Sendable {
     if isSet { files.syncDirectory() } else { unlink(files.openMark) }
   }
 
-  /// Removes the marker and flushes this to disk, after the database was closed.
+  /// Removes the marker and flushes the removal to disk. Call this after the database was closed.
   package func remove() {
     if unlink(files.openMark) == 0 { files.syncDirectory() }
   }

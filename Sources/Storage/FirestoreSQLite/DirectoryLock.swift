@@ -190,8 +190,8 @@ package struct DirectoryLock: ~Copyable {
 
 /// The permissions of an existing directory. They determine whether data may be stored in it.
 ///
-/// A user who can write to the directory could replace files. A user who can read it could read those files in it that
-/// are not private.
+/// A user who can write to the directory could replace files. A user who can read the directory could read the files in
+/// it that are not private.
 package struct DirectoryPermissions: Hashable, Sendable {
   var owner: uid_t
   var mode: mode_t

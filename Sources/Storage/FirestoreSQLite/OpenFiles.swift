@@ -139,7 +139,7 @@ package final class OpenFiles: Sendable {
     return nil
   }
 
-  /// Whether the path of the directory now refers to another directory than the opened one, or to none.
+  /// Whether the path of the directory now refers to a different directory than the opened one, or to no directory.
   private func isMoved(_ opened: stat) -> Bool {
     var current = stat()
     guard stat(files.directory, &current) == 0 else { return errno == ENOENT || errno == ENOTDIR }

@@ -7,7 +7,7 @@ import Foundation
 /// included separately. The ratio to the floor is computed from processor times. It is above 1 if the same work with
 /// only SQLite is faster. `best` is the ratio of the fastest repetitions, because other load affects them least.
 package struct ReportLine: Encodable {
-  /// The machine's load from which wall times are unreliable.
+  /// The machine load at and above which wall times are unreliable.
   private static let quietLoad = 1.5
 
   package var `case`: String

@@ -87,7 +87,7 @@ extension EncodedFields {
     return entries.isCanonical ? [UInt8](bytes[first.all.lowerBound..<last.all.upperBound]) : nil
   }
 
-  /// The canonical entries in a document message in which they are not adjacent or not sorted.
+  /// The canonical entries in a document message whose entries are not adjacent or not sorted.
   private static func sortedEntries(of bytes: UnsafeRawBufferPointer, isStrict: Bool) -> [UInt8]? {
     var entries = CanonicalEntries(bytes, tag, isStrict: isStrict)
     var found: [CanonicalEntries.Entry] = []

@@ -192,7 +192,7 @@ extension Mutation {
   /// extractTransformBaseValue).
   /// - Returns: `nil` if every transform can be repeated with the same result. This includes the transforms of a set,
   ///   which depend only on the set. Also `nil` for a patch that may have no effect on an existing document, because
-  ///   its base mutation would change the document even then.
+  ///   its base mutation would change the document even if the patch did not.
   package func baseMutation(for document: Document) -> Mutation? {
     guard case .patch = operation, precondition == .none || precondition == .exists(true) else { return nil }
     var base = Fields()
