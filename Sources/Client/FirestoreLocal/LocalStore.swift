@@ -279,7 +279,7 @@ package struct LocalViewChanges: Sendable {
 }
 
 package struct UserChangeResult: Sendable {
-  /// The documents whose local view may have changed together with the mutation queue.
+  /// The documents whose local views may have changed because another mutation queue is in use now.
   package var affected: [DocumentKey: Document]
   package var removedBatches: [BatchID]
   package var addedBatches: [MutationBatch]

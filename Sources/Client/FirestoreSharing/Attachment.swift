@@ -8,7 +8,7 @@ import Glibc
 import Synchronization
 
 extension DataKeeper {
-  /// The state with which the thread maintains a connection to the process that owns the data.
+  /// The state that the thread needs to maintain a connection to the process that owns the data.
   struct Attached: Sendable {
     fileprivate let welcome: SharingLine.Welcome
     fileprivate let line: OwnerConnection

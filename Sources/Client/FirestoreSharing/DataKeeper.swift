@@ -53,7 +53,7 @@ final class DataKeeper: Sendable {
     var generation = 0
     /// The random number that identifies the data; `nil` until it is known.
     var instance: [UInt8]?
-    /// The state with which the thread maintains a connection to the owner.
+    /// The state that the thread needs to maintain a connection to the owner.
     var arrival: Attached?
     var server: SocketServer?
     var line: OwnerConnection?

@@ -137,8 +137,8 @@ package final class ClientPresence: Sendable {
 /// The lock that a process holds while it opens a shared database. `end` releases it.
 final class OpeningLock: Sendable {
   static let name = "opening"
-  /// The maximum number of attempts. Inspecting a large log takes seconds. A process that takes longer has probably
-  /// been stopped.
+  /// The maximum number of attempts, which together take ten seconds. A process needs seconds to inspect a large log.
+  /// If it takes longer than ten seconds, it has probably been stopped.
   private static let patience = 1000
   private static let pause: UInt32 = 10_000
 

@@ -235,7 +235,8 @@ package struct StoreDirectory: ~Copyable {
   /// The absolute path of the directory.
   package var path: String { lock.directory }
 
-  /// Whether no other process was using the directory. Always true if the directory is not shared.
+  /// Whether no other process was using the directory when this process locked it. Always true if the directory is not
+  /// shared.
   package var isFirst: Bool { lock.isFirst }
 
   /// Creates the directory if necessary, makes it accessible only to this user, and locks it.

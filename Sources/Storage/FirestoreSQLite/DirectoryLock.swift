@@ -22,7 +22,8 @@ package struct DirectoryLock: ~Copyable {
   package let directory: String
   /// Messages for the user about permissions that were changed to protect the stored data.
   package let notices: [String]
-  /// Whether no other process was using the directory. Always true if the directory is not shared.
+  /// Whether no other process was using the directory when this process locked it. Always true if the directory is not
+  /// shared.
   package let isFirst: Bool
   private let descriptor: Int32
   private let turn: OpeningLock?

@@ -11,7 +11,7 @@ package final class OpenFiles: Sendable {
   private struct State: Sendable {
     /// The time of the last check, in seconds (see `tick`).
     var tick: Int64
-    /// The inode numbers by file name: of the database and, once it exists, of its write-ahead log.
+    /// The inode numbers, by file name, of the database and (once it exists) of its write-ahead log.
     var numbers: [String: ino_t]
     var loss: StoreError?
     var isOver = false

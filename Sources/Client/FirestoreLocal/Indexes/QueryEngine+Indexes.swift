@@ -8,9 +8,9 @@ import FirestoreSQLite
 /// and checked. Documents with pending writes are added separately, as in a scan, so the result is the same as without
 /// indexes.
 extension QueryEngine {
-  /// The cost of reading one document by its number, expressed as a number of scanned documents.
+  /// The cost of reading one document by its number: as much as scanning this many documents.
   private static let lookupCost = 4
-  /// The cost of reading one document by its number, expressed as a number of index entries.
+  /// The cost of reading one document by its number: as much as reading this many index entries.
   private static let entriesPerLookup = 8
 
   /// - Returns: `nil` if no index is usable for the query, or if a scan is cheaper.

@@ -258,8 +258,8 @@ private struct ChangedFields {
 }
 
 extension EncodedFields {
-  /// Whether the values may include an unresolved server timestamp. To decide this, searches for the first bytes of
-  /// that type's name.
+  /// Whether the values may include an unresolved server timestamp. To decide this, searches for the first bytes of the
+  /// type name of server timestamps.
   var mayHoldServerTimestamp: Bool {
     let name = TypedMap.serverTimestamp.withUTF8Bytes { UnsafeRawBufferPointer($0).loadUnaligned(as: UInt64.self) }
     return bytes.withUnsafeBytes { bytes in
