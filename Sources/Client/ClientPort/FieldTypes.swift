@@ -12,7 +12,7 @@ package struct FieldTypes: Sendable {
   }
 
   package struct Field: Hashable, Sendable {
-    /// The count of documents that have the field.
+    /// The number of documents that have the field.
     package fileprivate(set) var present = 0
     /// The field's types, keyed by name. An element of an array is counted under a name such as `array of string`.
     package fileprivate(set) var kinds: [String: Kind] = [:]

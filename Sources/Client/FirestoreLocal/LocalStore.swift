@@ -261,7 +261,7 @@ package struct LocalViewChanges: Sendable {
   package var targetID: TargetID
   package var isFromCache: Bool
   /// Whether the view has reached its limit and includes documents that the backend does not have yet. Such documents
-  /// may push other documents beyond the limit. Those are then not shown, and therefore not in limbo.
+  /// may push other documents beyond the limit. The view does not show those other documents, so they are not in limbo.
   package var hidesDocuments: Bool
   package var added: [DocumentKey]
   package var removed: Set<DocumentKey>

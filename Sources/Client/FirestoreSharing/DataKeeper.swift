@@ -79,7 +79,7 @@ final class DataKeeper: Sendable {
   /// The maximum time to wait until the process that has the data open shares it.
   let patience: Duration
   let state = Mutex(State())
-  /// A queue whose thread searches for the data, or maintains the connection to the owner. Both block the thread.
+  /// A queue whose thread searches for the data, or maintains the connection to the owner. Both tasks block the thread.
   private let queue = DispatchQueue(label: "shared-data")
 
   init(
@@ -100,7 +100,7 @@ final class DataKeeper: Sendable {
   }
 
   /// Closes the data, and ends the attachments of other processes to this process. If this process has the data open,
-  /// waits until the data is closed. This takes one or two milliseconds, or longer if other work must finish first.
+  /// waits until the data is closed. Closing takes one or two milliseconds, or longer if other work must finish first.
   func close() {
     guard end() else { return }
     Self.closing.withLock { _ = $0.insert(directory) }
@@ -122,7 +122,7 @@ final class DataKeeper: Sendable {
     return false
   }
 
-  /// Ends the connection. This is a separate function so that its caller does not retain the backend while it waits for
+  /// Ends the connection. This is a separate function so that the caller does not retain the backend while waiting for
   /// the backend to close.
   /// - Returns: whether this process had the data open.
   private func end() -> Bool {
@@ -327,7 +327,7 @@ extension DataKeeper {
     while holdsLock, .now < deadline { try? await ContinuousClock().sleep(for: Self.glance) }
   }
 
-  /// Closes the data. This is a separate function so that its caller does not retain the backend while it waits for the
+  /// Closes the data. This is a separate function so that the caller does not retain the backend while waiting for the
   /// backend to close.
   /// - Returns: false if this process does not have the data open.
   private func letGo() async -> Bool {

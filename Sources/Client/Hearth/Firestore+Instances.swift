@@ -4,8 +4,8 @@ import Synchronization
 
 /// The backend of a `Firestore`, and the location of its cache.
 ///
-/// This type replaces the official SDK's `FirebaseApp`, which is an alias for it here. Equal apps share one `Firestore`
-/// per database.
+/// This type replaces the official SDK's `FirebaseApp`. In Hearth, `FirebaseApp` is an alias for this type. Equal apps
+/// share one `Firestore` per database.
 public struct FirestoreApp: Hashable, Sendable {
   /// The name of the app, which must be unique in the process. Hearth uses it in the paths of caches.
   public var name: String

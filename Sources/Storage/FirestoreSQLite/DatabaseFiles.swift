@@ -62,7 +62,7 @@ package struct DatabaseFiles: Hashable, Sendable {
   }
 
   /// Makes a finished file durable, and renames it to the database's name.
-  /// - Throws: `notWritable`. This includes the case that some of the data is only in the file's write-ahead log.
+  /// - Throws: `notWritable`, also if some of the data is only in the file's write-ahead log.
   package func install(_ finished: String) throws(StoreError) {
     var log = stat()
     guard stat(finished + "-wal", &log) != 0 || log.st_size == 0 else {

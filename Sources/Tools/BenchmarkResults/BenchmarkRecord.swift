@@ -140,7 +140,7 @@ package struct RecordComparison {
   package private(set) var ratioHasGrown = false
   package private(set) var allocationsHaveGrown = false
 
-  /// - Returns: `nil` for a figure that has neither a floor nor an allocation count.
+  /// - Returns: `nil` for a figure that has neither a SQLite floor nor an allocation count.
   package init?(_ line: ReportLine, with record: BenchmarkRecord, on machine: String = BenchmarkRecord.machine) {
     if line.best == nil, line.allocations == nil { return nil }
     text = BenchmarkRecord.name(line)

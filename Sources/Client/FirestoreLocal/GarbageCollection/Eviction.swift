@@ -109,7 +109,7 @@ extension LRUGarbageCollector {
     return try database.targets.id(of: Query(path: key.path).target).map(activeTargets.contains) ?? false
   }
 
-  /// The documents of the next slice. Omits placeholder rows. They must remain, because targets refer to their document
+  /// The documents of the next slice. Omits placeholder rows, which must remain because targets refer to their document
   /// numbers.
   private func rows(of eviction: inout Eviction) throws(StoreError) -> [EvictedRow] {
     let key = DocumentKey(eviction.path)

@@ -123,7 +123,7 @@ package struct GarbageCollectionPlan: Sendable {
 
   /// The highest sequence number that is collected, in the cache's numbering; `nil` if nothing is collected.
   package var bound: Int64?
-  /// The total count of sequence numbers: one for each target, and one for each document without a target.
+  /// The total number of sequence numbers: one for each target, and one for each document without a target.
   package var sequenceNumbers = 0
   package var sequenceNumbersCollected = 0
   package var targets: [LeavingTarget] = []

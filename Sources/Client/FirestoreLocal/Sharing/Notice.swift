@@ -36,7 +36,7 @@ package enum Notice: Sendable {
     case rejected(RPCStatus)
   }
 
-  /// The maximum number of documents in a notice. If more documents change, the other clients scan the cache. This
+  /// The maximum number of documents in a notice. If more documents change, the other clients scan the cache. The scan
   /// takes no longer than storing the documents did.
   static let maximumKeys = 256
 

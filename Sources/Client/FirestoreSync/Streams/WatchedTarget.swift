@@ -57,7 +57,7 @@ struct WatchTargetState: Sendable {
   /// this state has applied.
   private var sharedTokens: Int
 
-  /// - Parameter tokens: the count of shared tokens so far.
+  /// - Parameter tokens: the number of shared tokens so far.
   init(after tokens: Int = 0) { sharedTokens = tokens }
 
   var isPending: Bool { responsesOwed > 0 }

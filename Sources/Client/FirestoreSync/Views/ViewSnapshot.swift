@@ -6,7 +6,7 @@ import FirestoreProtocol
 package import FirestoreQuery
 
 /// A query and values derived from it, which are computed once. It is a class, so that copying a view or snapshot
-/// counts only one reference.
+/// changes only one reference count.
 final class ViewedQuery: Sendable {
   let query: Query
   let target: Target

@@ -95,8 +95,8 @@ package struct MutationBatch: Sendable {
   /// The time of the write, by this device's clock.
   package var localWriteTime: Timestamp
   /// Patches with the values to which non-idempotent transforms (increments) were originally applied. With these
-  /// patches, the local view does not change if the backend's value arrives before the acknowledgement. They are never
-  /// sent to the backend.
+  /// patches, the local view does not change if the backend's value arrives before the acknowledgement. The patches are
+  /// never sent to the backend.
   package var baseMutations: [Mutation]
   package var mutations: [Mutation]
 

@@ -87,8 +87,8 @@
       return reading
     }
 
-    /// Measures consecutive changes of a document. Each measurement ends with the callback of a listener for one in
-    /// fifty documents.
+    /// Measures consecutive changes of a document. Each measurement ends with the callback of a listener whose query
+    /// matches one in fifty documents.
     /// - Parameter listeners: the total number of listeners. Each of the other listeners is for a different document.
     @MainActor private static func callbacks(
       _ bench: Workbench, _ server: EndToEnd, listeners: Int = 1, isOnline: Bool = true,
