@@ -47,7 +47,7 @@ final class DataKeeper: Sendable {
 
   struct State {
     var way: Way?
-    /// The reason why the data is unreachable. `nil` during a normal change of the owner, which is short.
+    /// The reason why the data is unreachable. `nil` during a normal, short change of the owner.
     var reason: RPCStatus?
     /// Increases with each change of the connection or of `reason`.
     var generation = 0
@@ -221,7 +221,7 @@ extension DataKeeper {
   /// The maximum time that this process waits, after handing the data over, until another process opens the data. The
   /// requesting process tries to open it every 10 ms.
   private static let headStart = Duration.milliseconds(500)
-  /// The interval between checks for whether another process has the data.
+  /// The interval at which this process checks whether another process has the data.
   private static let look = Duration.milliseconds(5)
   /// The pause before repeating the request if the owner ended the connection but still has the data.
   private static let pause = Duration.milliseconds(50)
@@ -315,7 +315,7 @@ extension DataKeeper {
 /// Handing the data over before this process is stopped. A stopped process cannot answer calls, so another process must
 /// open the data first.
 extension DataKeeper {
-  /// The interval between checks for whether the data is closed.
+  /// The interval at which this process checks whether the data is closed.
   private static let glance = Duration.milliseconds(2)
 
   /// Closes the data if this process has it open. Calls then wait, and streams end. Returns as soon as other processes

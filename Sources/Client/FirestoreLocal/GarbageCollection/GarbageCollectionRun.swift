@@ -108,7 +108,7 @@ package struct GarbageCollectionRun: Sendable {
   }
 }
 
-/// The targets and documents that a garbage collection removes, or would remove in a dry run, and the reasons.
+/// The targets and documents that a garbage collection removes (or, in a dry run, would remove), with the reasons.
 package struct GarbageCollectionPlan: Sendable {
   /// One of the least recently used targets, which the garbage collection removes.
   package struct LeavingTarget: Sendable {

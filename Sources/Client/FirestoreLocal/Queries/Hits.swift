@@ -58,8 +58,8 @@ final class Hits {
     return taken
   }
 
-  /// Removes and returns the documents, and the documents of the query's target with the keys that were found. The
-  /// returned documents contain no duplicates, provided that no key was added twice.
+  /// Removes and returns two results: the collected documents, and the documents of the query's target together with
+  /// the keys that were found. The collected documents contain no duplicates, provided that no key was added twice.
   func finish() -> (documents: [Document], remote: RemoteKeys) {
     var documents: [Document] = []
     swap(&documents, &unlimited)

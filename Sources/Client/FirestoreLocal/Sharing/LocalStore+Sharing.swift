@@ -21,10 +21,10 @@ extension LocalStore {
   /// Whether other clients may use the same cache.
   package var isShared: Bool { database.sharing != nil }
 
-  /// Whether no other client is known to use the cache at present.
+  /// Whether no other client uses the cache at present, as far as this client knows.
   package var isAlone: Bool { database.sharing?.isAlone ?? true }
 
-  /// The number of clients that are known to use the cache at present, including this client.
+  /// The number of clients that use the cache at present, as far as this client knows. Includes this client.
   package var clientCount: Int { (database.sharing?.others.count ?? 0) + 1 }
 
   /// Wakes the other clients if this client has written notices for them.

@@ -196,7 +196,7 @@ struct SharingTables {
 
   // MARK: Notices
 
-  /// The highest number of all notices so far.
+  /// The highest notice number so far.
   func lastNotice() throws(StoreError) -> Int64 {
     try connection.integer("SELECT seq FROM sqlite_sequence WHERE name = 'sharing_notices'") ?? 0
   }

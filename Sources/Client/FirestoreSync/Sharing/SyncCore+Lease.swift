@@ -97,7 +97,7 @@ extension SyncCore {
   /// Whether this client is responsible for the streams. Always true if the cache is not shared.
   package var isPrimary: Bool { sharing?.isPrimary ?? true }
 
-  /// The number of clients that are known to use the cache at present, including this client.
+  /// The number of clients that use the cache at present, as far as this client knows. Includes this client.
   var clientCount: Int { store.clientCount }
 
   /// A descriptor that becomes readable when another client writes a notice, opens the cache or closes it. The caller

@@ -391,7 +391,7 @@ struct View: Sendable {
   }
 
   /// Whether the document must be looked up. A local write may be the reason why the backend does not list the
-  /// document. In this case, it is not looked up while the backend's version may still arrive.
+  /// document. In this case, the document is not looked up while the backend's version may still arrive.
   private func shouldBeInLimbo(_ key: DocumentKey) -> Bool {
     guard !syncedKeys.contains(key), let document = documents[key] else { return false }
     return !document.hasLocalMutations || overdue.contains(key)
