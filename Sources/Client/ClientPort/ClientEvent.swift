@@ -15,7 +15,7 @@ package enum ClientEvent: Sendable {
   case listenerFailed(ListenerTag, RPCStatus)
   /// The watched program has stopped a listener.
   case listenerStopped(ListenerTag)
-  /// Some snapshots were not reported: their count, and the current results of the listeners.
+  /// Some snapshots were not reported. The values are the number of these snapshots and the listeners' current results.
   case snapshotsMissed(Int, [ListenerTag: ListenerState.Result])
   /// The active faults between the client and its backend, and the one-time faults that have not been injected yet.
   case faults(FaultSettings, waiting: [FaultEvent])

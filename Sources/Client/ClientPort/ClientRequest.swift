@@ -98,8 +98,8 @@ extension ClientRequest {
     /// Only reads documents, counts or state.
     case view
     case listeners
-    /// The network, its faults, and the pending or rejected writes. A watched program accepts such a request only with
-    /// `--control`.
+    /// The network, its faults, and the pending or rejected writes. A watched program accepts such a request only from
+    /// a watcher that was started with `--control`.
     case connection
     case documents, indexes, transfers, cache, rejectedWrites
   }

@@ -39,9 +39,9 @@ package struct WriteConflict: Hashable, Sendable {
 /// A conflict between two clients on one dashboard, as reported to one of these clients.
 package struct ClientConflict: Hashable, Sendable {
   package enum Outcome: Hashable, Sendable {
-    /// The later write replaced values of the earlier write that its author had not seen. In the fields, `theirs` is
-    /// the earlier value and `mine` is the later value. `after` is the time between the two writes, measured by the
-    /// server's clock.
+    /// The later write replaced values of the earlier write that the later write's author had not seen. In the fields,
+    /// `theirs` is the earlier value and `mine` is the later value. `after` is the time between the two writes,
+    /// measured by the server's clock.
     case replaced([WriteConflict.Field], after: Duration)
     /// The later write was rejected. `after` is the time between the two replies, and `effect` is the earlier write's
     /// effect on the document.

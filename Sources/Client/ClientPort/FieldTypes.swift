@@ -12,9 +12,9 @@ package struct FieldTypes: Sendable {
   }
 
   package struct Field: Hashable, Sendable {
-    /// The count of documents that have the field.
+    /// The number of documents that have the field.
     package fileprivate(set) var present = 0
-    /// The field's types, keyed by name. An element of an array counts under a name such as `array of string`.
+    /// The field's types, keyed by name. An element of an array is counted under a name such as `array of string`.
     package fileprivate(set) var kinds: [String: Kind] = [:]
 
     /// The types, in descending order of frequency.
@@ -34,7 +34,7 @@ package struct FieldTypes: Sendable {
 
   private static let mostFields = 256
   fileprivate static let mostExamples = 3
-  /// The threshold for outliers: a type is rare if it occurs in at most one of this number of documents.
+  /// The threshold for outliers: a type is rare if at most one in this many documents has it.
   private static let rareness = 50
 
   package private(set) var documents = 0
@@ -74,7 +74,7 @@ package struct FieldTypes: Sendable {
     }
   }
 
-  /// The values of a document whose types are rare for their fields.
+  /// The values in the document whose types are rare for their fields.
   package func outliers(in document: Document) -> [Outlier] {
     var outliers: [Outlier] = []
     Self.visit(document.data?.fields ?? Fields()) { path, value in
@@ -87,7 +87,8 @@ package struct FieldTypes: Sendable {
     return outliers
   }
 
-  /// Whether a count is rare among a total document count. If the total is only one or two, no count is rare.
+  /// Whether a type is rare if `count` of `all` documents have it. If there are only one or two documents, no type is
+  /// rare.
   package static func isRare(_ count: Int, of all: Int) -> Bool { all > 2 && count <= max(1, all / rareness) }
 }
 

@@ -69,9 +69,9 @@ package struct InspectionWord: Hashable, Sendable {
 
 /// Converts messages to lines and back.
 package enum InspectionLine {
-  /// The size limit in bytes of one request. Programs reject longer ones.
+  /// The size limit in bytes of one request. Programs reject longer requests.
   package static let longestRequest = 256 << 10
-  /// The size limit in bytes of one event. Watchers reject longer ones.
+  /// The size limit in bytes of one event. Watchers reject longer events.
   package static let longestEvent = 64 << 20
 
   /// A message as a line of bytes, with its newline.

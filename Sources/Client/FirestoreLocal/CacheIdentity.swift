@@ -30,7 +30,8 @@ package struct CacheIdentity: Hashable, Sendable, CustomStringConvertible {
 
 /// The identity that a client requires of a cache when opening it.
 package struct CacheClaim: Hashable, Sendable {
-  /// The client's database. It becomes the owner of a cache that has none, because early versions stored no owner.
+  /// The client's database. A cache without an owner is assigned to this database, because early versions stored no
+  /// owner.
   package var identity: CacheIdentity
   /// Whether to replace a cache of another database with an empty one, if the old cache has no pending writes. Set it
   /// only for a directory that contains no caches of other backends. There, the cache of another database can only be
@@ -44,8 +45,8 @@ package struct CacheClaim: Hashable, Sendable {
 }
 
 extension CacheDatabase {
-  /// The name of the row in the table `globals` that contains the owner. The other rows of that table are the numbers
-  /// of `Globals`.
+  /// The name of the row in the table `globals` that contains the owner. The other rows of that table contain the
+  /// numbers of `Globals`.
   static let ownerName = "database_identity"
 
   /// The database that the cache belongs to; `nil` for a cache that was never claimed.

@@ -114,7 +114,7 @@ extension CacheDatabase {
     }
   }
 
-  /// The tables that are each counted in one step, with the expression for the size of a row.
+  /// The tables that are each counted in one step, with the SQL expression for the size of a row.
   private static let otherTables = [
     ("mutation_batches", "sum(length(batch))"), ("rejected_writes", "sum(byte_count)"),
     ("targets", "sum(length(canonical_id) + length(target) + ifnull(length(resume_token), 0))"),

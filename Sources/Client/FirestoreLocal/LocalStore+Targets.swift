@@ -81,8 +81,8 @@ extension LocalStore {
   /// An active target's data with its newest resume token, which may not be stored yet.
   package func activeTarget(_ id: TargetID) -> TargetData? { activeTargets[id]?.data }
 
-  /// Whether the target uses the common position of the watch stream. It does so until the backend reports a change for
-  /// it.
+  /// Whether the target uses the common position of the watch stream. Each target uses it until the backend reports a
+  /// change for that target.
   package func followsStream(_ id: TargetID) -> Bool { activeTargets.followsStream(id) }
 
   /// The documents that belong to a target, according to the backend's last report.
@@ -97,8 +97,8 @@ extension LocalStore {
   }
 
   /// Records which documents the views show. These documents are not garbage-collected. If a view has no documents in
-  /// limbo, this is also stored, so that the next execution of its query can start from the target's documents. The
-  /// documents are protected even if storing fails.
+  /// limbo, this fact is also stored, so that the next execution of its query can start from the target's documents.
+  /// The documents are protected even if storing fails.
   package mutating func notifyLocalViewChanges(_ changes: [LocalViewChanges]) throws(StoreError) {
     for change in changes { pin(change) }
     try check(.notifyLocalViewChanges)
@@ -211,7 +211,8 @@ struct ActiveTargets {
   private var position: Position?
   /// The number of positions so far. Each target counts separately how many positions it has applied.
   private var positionCount = 0
-  /// A lower bound for the stored versions of the targets that follow the stream; `nil` while no target does.
+  /// A lower bound for the stored versions of the targets that follow the stream; `nil` if no target follows the
+  /// stream.
   private var oldestStoredVersion: Int64?
 
   var ids: Set<TargetID> { Set(byID.keys) }
@@ -296,10 +297,10 @@ struct ActiveTargets {
 /// A target with listeners.
 struct ActiveTarget {
   var data: TargetData
-  /// Whether the target uses the common position of the watch stream. It does so until the backend reports a change for
-  /// it.
+  /// Whether the target uses the common position of the watch stream. Each target uses it until the backend reports a
+  /// change for that target.
   var followsStream = false
-  /// The count of stream positions that `data` has applied.
+  /// The number of stream positions that were applied to `data`.
   fileprivate var positionCount = 0
   /// The snapshot version in the database; `data` may contain a newer one.
   private var storedSnapshotVersion: SnapshotVersion?

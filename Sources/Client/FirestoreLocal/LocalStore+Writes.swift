@@ -317,7 +317,7 @@ extension LocalStore {
   }
 }
 
-/// A user with pending writes, and the count of that user's batches.
+/// A user with pending writes, and the number of that user's batches.
 struct UserQueue: Sendable {
   private(set) var user: UserNumber
   private(set) var batchCount: Int

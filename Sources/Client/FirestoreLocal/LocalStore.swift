@@ -106,8 +106,8 @@ package struct LocalStore: ~Copyable {
     }
   }
 
-  /// A random number that is new each time the database is opened. Batches contain the number of the opening in which
-  /// they were written.
+  /// A random number that is new each time the database is opened. Each batch contains the number that was valid when
+  /// the batch was written.
   package var generation: Int64 { database.generation }
 
   /// A permanently unique name for a batch of the current user. It is unique even if the cache is restored to an
@@ -261,7 +261,7 @@ package struct LocalViewChanges: Sendable {
   package var targetID: TargetID
   package var isFromCache: Bool
   /// Whether the view has reached its limit and includes documents that the backend does not have yet. Such documents
-  /// may take the place of others that would otherwise be in limbo.
+  /// may push other documents beyond the limit. The view does not show those other documents, so they are not in limbo.
   package var hidesDocuments: Bool
   package var added: [DocumentKey]
   package var removed: Set<DocumentKey>
@@ -279,7 +279,7 @@ package struct LocalViewChanges: Sendable {
 }
 
 package struct UserChangeResult: Sendable {
-  /// The documents whose local view may have changed together with the mutation queue.
+  /// The documents whose local views may have changed because another mutation queue is in use now.
   package var affected: [DocumentKey: Document]
   package var removedBatches: [BatchID]
   package var addedBatches: [MutationBatch]

@@ -8,7 +8,7 @@ import Glibc
 import Synchronization
 
 extension DataKeeper {
-  /// The state with which the thread maintains a connection to the process that owns the data.
+  /// The state that the thread needs to maintain a connection to the process that owns the data.
   struct Attached: Sendable {
     fileprivate let welcome: SharingLine.Welcome
     fileprivate let line: OwnerConnection
@@ -85,7 +85,7 @@ extension DataKeeper {
     attachment.end()
   }
 
-  /// Ends the calls to an owner that does not answer. The calls fail with this reason.
+  /// Ends the calls to an owner that does not answer. The calls fail with an error that says so.
   private func suspend(_ attachment: Attachment) {
     let reason = RPCStatus(.unavailable, DataKeeper.silence(of: attachment.owner).message)
     change { state in

@@ -47,13 +47,13 @@ final class DataKeeper: Sendable {
 
   struct State {
     var way: Way?
-    /// The reason why the data is unreachable. `nil` during a normal change of the owner, which is short.
+    /// The reason why the data is unreachable. `nil` during a normal, short change of the owner.
     var reason: RPCStatus?
     /// Increases with each change of the connection or of `reason`.
     var generation = 0
     /// The random number that identifies the data; `nil` until it is known.
     var instance: [UInt8]?
-    /// The state with which the thread maintains a connection to the owner.
+    /// The state that the thread needs to maintain a connection to the owner.
     var arrival: Attached?
     var server: SocketServer?
     var line: OwnerConnection?
@@ -79,7 +79,7 @@ final class DataKeeper: Sendable {
   /// The maximum time to wait until the process that has the data open shares it.
   let patience: Duration
   let state = Mutex(State())
-  /// A queue whose thread searches for the data, or maintains the connection to the owner. Both block the thread.
+  /// A queue whose thread searches for the data, or maintains the connection to the owner. Both tasks block the thread.
   private let queue = DispatchQueue(label: "shared-data")
 
   init(
@@ -100,7 +100,7 @@ final class DataKeeper: Sendable {
   }
 
   /// Closes the data, and ends the attachments of other processes to this process. If this process has the data open,
-  /// waits until the data is closed. This takes one or two milliseconds, or longer if other work must finish first.
+  /// waits until the data is closed. Closing takes one or two milliseconds, or longer if other work must finish first.
   func close() {
     guard end() else { return }
     Self.closing.withLock { _ = $0.insert(directory) }
@@ -122,7 +122,7 @@ final class DataKeeper: Sendable {
     return false
   }
 
-  /// Ends the connection. This is a separate function so that its caller does not retain the backend while it waits for
+  /// Ends the connection. This is a separate function so that the caller does not retain the backend while waiting for
   /// the backend to close.
   /// - Returns: whether this process had the data open.
   private func end() -> Bool {
@@ -221,7 +221,7 @@ extension DataKeeper {
   /// The maximum time that this process waits, after handing the data over, until another process opens the data. The
   /// requesting process tries to open it every 10 ms.
   private static let headStart = Duration.milliseconds(500)
-  /// The interval between checks for whether another process has the data.
+  /// The interval at which this process checks whether another process has the data.
   private static let look = Duration.milliseconds(5)
   /// The pause before repeating the request if the owner ended the connection but still has the data.
   private static let pause = Duration.milliseconds(50)
@@ -315,7 +315,7 @@ extension DataKeeper {
 /// Handing the data over before this process is stopped. A stopped process cannot answer calls, so another process must
 /// open the data first.
 extension DataKeeper {
-  /// The interval between checks for whether the data is closed.
+  /// The interval at which this process checks whether the data is closed.
   private static let glance = Duration.milliseconds(2)
 
   /// Closes the data if this process has it open. Calls then wait, and streams end. Returns as soon as other processes
@@ -327,7 +327,7 @@ extension DataKeeper {
     while holdsLock, .now < deadline { try? await ContinuousClock().sleep(for: Self.glance) }
   }
 
-  /// Closes the data. This is a separate function so that its caller does not retain the backend while it waits for the
+  /// Closes the data. This is a separate function so that the caller does not retain the backend while waiting for the
   /// backend to close.
   /// - Returns: false if this process does not have the data open.
   private func letGo() async -> Bool {

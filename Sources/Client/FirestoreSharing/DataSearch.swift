@@ -27,8 +27,8 @@ struct DataSearch {
   private static let glance: CInt = 100
 
   private(set) var socket: DataSocket?
-  /// The maximum time to wait for the first answer from the process that has the data open. `nil` for the keeper's
-  /// default.
+  /// The maximum time to wait for the first answer from the process that has the data open. `nil` for the default of
+  /// `DataKeeper`.
   var grace: Duration?
 
   private static func milliseconds(until deadline: ContinuousClock.Instant) -> CInt {

@@ -112,8 +112,8 @@ package final class SharedDatastore: Datastore {
     }
   }
 
-  /// The maximum time to wait, after a failed call, until the keeper detects that the connection has ended. The call may
-  /// fail before the keeper detects this.
+  /// The maximum time to wait, after a failed call, until the `DataKeeper` detects that the connection has ended. The
+  /// call may fail before that.
   private static let patience = Duration.seconds(1)
 
   /// Runs `body` on a connection.

@@ -106,7 +106,7 @@ enum BundleElement {
   struct Metadata {
     var id = ""
     var createTime: SnapshotVersion?
-    /// The counts of documents and bytes in the bundle; 0 if the metadata does not contain them.
+    /// The numbers of documents and bytes in the bundle; 0 if the metadata does not contain them.
     var documents: Int64 = 0
     var bytes: Int64 = 0
   }

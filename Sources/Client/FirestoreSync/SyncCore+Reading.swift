@@ -33,7 +33,7 @@ extension SyncCore {
   }
 
   /// The indexes that would help the query but do not exist. Omits existing indexes. The query did not use them because
-  /// they are incomplete or would not read less than a scan.
+  /// they are incomplete or would not read fewer documents than a scan.
   private func missingIndexes(of query: Query, among existing: [IndexState]) -> [FieldIndex] {
     FieldIndex.answering(query).filter { wanted in
       !existing.contains { $0.definition.isEquivalent(to: wanted) }

@@ -55,7 +55,7 @@ public struct Backend: Hashable, Sendable {
   /// closed the data.
   public static func embedded(directory: String) -> Backend { Backend(kind: .embedded(directory: directory)) }
 
-  /// An embedded backend in memory. Each app has a separate one.
+  /// An embedded backend in memory. Each app has a separate backend.
   public static var inMemory: Backend { Backend(kind: .inMemory(name: nil)) }
 
   /// An embedded backend in memory, which lasts until this process ends. All apps that use the same name share one

@@ -4,8 +4,8 @@ import Synchronization
 
 /// The backend of a `Firestore`, and the location of its cache.
 ///
-/// This type replaces the official SDK's `FirebaseApp`, which is an alias for it here. Equal apps share one `Firestore`
-/// per database.
+/// This type replaces the official SDK's `FirebaseApp`. In Hearth, `FirebaseApp` is an alias for this type. Equal apps
+/// share one `Firestore` per database.
 public struct FirestoreApp: Hashable, Sendable {
   /// The name of the app, which must be unique in the process. Hearth uses it in the paths of caches.
   public var name: String
@@ -41,7 +41,7 @@ public struct FirestoreApp: Hashable, Sendable {
   ///     first database that opened it. For any other database, `Firestore` works without this cache, and
   ///     `persistenceFailure` contains the error.
   ///   - credentials: the source of the app's user. Calls to a server use this user's token instead of the backend's
-  ///     credentials. An embedded backend has no rules. With it, the only effect is that each user has a separate write
+  ///     credentials. An embedded backend has no rules, so the only effect there is that each user has a separate write
   ///     queue.
   ///   - appCheck: the source of App Check tokens for servers.
   public init(

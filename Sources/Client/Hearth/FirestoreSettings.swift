@@ -58,10 +58,10 @@ public final class FirestoreSettings: Sendable {
     set { storage.withLock { $0.isSSLEnabled = newValue } }
   }
 
-  /// Whether credentials may be sent where others could read them. This concerns every connection without TLS. Access
-  /// tokens of a user or a machine are valid at several servers, so for them it also concerns every host that is not
-  /// Google's. If `false`, every call that would send such credentials fails with `failedPrecondition`. Emulators do
-  /// not need this setting, because they receive no secrets.
+  /// Whether credentials may be sent where others could read them. This setting concerns every connection without TLS.
+  /// Access tokens of a user or a machine are valid at several servers, so for such tokens the setting also concerns
+  /// every host that is not Google's. If `false`, every call that would send such credentials fails with
+  /// `failedPrecondition`. Emulators do not need this setting, because they receive no secrets.
   public var allowsInsecureCredentials: Bool {
     get { values.allowsInsecureCredentials }
     set { storage.withLock { $0.allowsInsecureCredentials = newValue } }
@@ -75,11 +75,11 @@ public final class FirestoreSettings: Sendable {
   /// Watchers see everything in the client: listeners with their queries, documents in its cache, pending and rejected
   /// writes. Only processes of the same user and of root can watch. They connect to a socket with mode 0600 in a
   /// directory with mode 0700: `$XDG_RUNTIME_DIR/hearth`, or `/tmp/hearth-UID`. If that directory cannot be created,
-  /// watching is impossible, and the log contains the reason. Without watchers, this has no cost. With a watcher, it
-  /// uses about 1 % of the program's processor time or 5 ms per second, whichever is more. Events that would need more
-  /// time are omitted, and the watcher receives their count. When a watcher disconnects, Hearth undoes its network
-  /// changes and injected faults. Hearth removes the socket when the program exits, also if the default action of
-  /// SIGTERM, SIGINT or SIGHUP ends it. Signal handlers that the program has installed are not replaced.
+  /// watching is impossible, and the log contains the reason. Without watchers, inspection has no cost. With a watcher,
+  /// inspection uses about 1 % of the program's processor time or 5 ms per second, whichever is more. Events that would
+  /// need more time are omitted, and the watcher receives their count. When a watcher disconnects, Hearth undoes its
+  /// network changes and injected faults. Hearth removes the socket when the program exits, also if the default action
+  /// of SIGTERM, SIGINT or SIGHUP ends the program. Signal handlers that the program has installed are not replaced.
   public var isInspectable: Bool {
     get { values.isInspectable }
     set { storage.withLock { $0.isInspectable = newValue } }

@@ -79,7 +79,7 @@ extension TestStage {
   public static let patience = Duration.seconds(10)
 
   /// Waits until the backend has answered every client's writes, and until all listeners of online clients are in sync.
-  /// - Parameter limit: the maximum time to wait, in the stage's time.
+  /// - Parameter limit: the maximum time to wait, in the stage's simulated time.
   /// - Throws: ``StageFailure``, which names the unanswered write or the listener that is not in sync.
   public func waitForSync(
     within limit: Duration = TestStage.patience, file: String = #fileID, line: Int = #line
@@ -92,7 +92,7 @@ extension TestStage {
   }
 
   /// Waits until every listener of every client has the server's current result.
-  /// - Parameter limit: the maximum time to wait, in the stage's time.
+  /// - Parameter limit: the maximum time to wait, in the stage's simulated time.
   /// - Throws: ``StageFailure``, which describes the first disagreement.
   public func expectSame(
     within limit: Duration = TestStage.patience, file: String = #fileID, line: Int = #line

@@ -110,7 +110,7 @@ package final class EventQueue<Event: Sendable>: Sendable {
   /// The unread events.
   package var rest: [Event] { state.withLock { $0.unread } }
 
-  /// - Returns: the next event; `nil` if the task is cancelled before one arrives.
+  /// - Returns: the next event; `nil` if the task is cancelled before an event arrives.
   package func next() async -> Event? {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in

@@ -18,7 +18,7 @@ public final class TestClient: Sendable {
   private let client: WorldClient
   private let state: Mutex<Opened>
 
-  /// The current opening of the client, and the write outcomes that no expectation has consumed yet.
+  /// The current `ClientOpening`, and the write outcomes that no expectation has consumed yet.
   struct Opened: Sendable {
     let opening: ClientOpening
     let db: Firestore
@@ -129,7 +129,7 @@ public final class TestClient: Sendable {
     await takeOpening()
   }
 
-  /// Replaces the current opening with the client's new opening, and closes the previous one.
+  /// Replaces the current `ClientOpening` with the client's new one, and closes the previous one.
   private func takeOpening() async {
     let before = opened
     let next = Opened(client, named: name, in: stage.world)
@@ -181,7 +181,7 @@ public final class TestClient: Sendable {
 
 extension TestClient {
   /// Waits until the client has exactly `count` pending writes.
-  /// - Parameter limit: the maximum time to wait, in the stage's time.
+  /// - Parameter limit: the maximum time to wait, in the stage's simulated time.
   /// - Throws: ``StageFailure``, which contains the actual count.
   public func expectPending(
     _ count: Int, within limit: Duration = TestStage.patience, file: String = #fileID, line: Int = #line
@@ -195,7 +195,7 @@ extension TestClient {
   }
 
   /// Waits until the client's connection has the given state: online, offline or unknown.
-  /// - Parameter limit: the maximum time to wait, in the stage's time.
+  /// - Parameter limit: the maximum time to wait, in the stage's simulated time.
   /// - Throws: ``StageFailure``, which contains the actual state.
   public func expectConnection(
     _ phase: Hearth.OnlineState.Phase, within limit: Duration = TestStage.patience, file: String = #fileID,
@@ -215,7 +215,7 @@ extension TestClient {
   /// - Parameters:
   ///   - code: the expected code of the rejection; `nil` to accept any code.
   ///   - path: the path of a document in the write; `nil` to accept any write.
-  ///   - limit: the maximum time to wait, in the stage's time.
+  ///   - limit: the maximum time to wait, in the stage's simulated time.
   /// - Returns: the backend's error.
   /// - Throws: ``StageFailure`` if no rejection arrives in time, or if the next rejection does not match.
   @discardableResult
@@ -247,7 +247,7 @@ extension TestClient {
   /// - Parameters:
   ///   - path: the path of a document in the write; `nil` to accept any write. Only the first 20 documents of a write
   ///     are known.
-  ///   - limit: the maximum time to wait, in the stage's time.
+  ///   - limit: the maximum time to wait, in the stage's simulated time.
   /// - Throws: ``StageFailure`` if no matching acknowledgement arrives in time.
   public func expectAcknowledged(
     _ path: String? = nil, within limit: Duration = TestStage.patience, file: String = #fileID, line: Int = #line

@@ -44,7 +44,7 @@ public final class TestListener: Sendable {
   ///     try await listener.expect(.added("SF"), .fromCache, .pendingWrites)
   /// - Parameters:
   ///   - wanted: the expectations that the snapshot must meet; if there are none, any snapshot is accepted.
-  ///   - limit: the maximum time to wait, in the stage's time.
+  ///   - limit: the maximum time to wait, in the stage's simulated time.
   /// - Returns: the snapshot.
   /// - Throws: ``StageFailure``, which describes the received snapshots, if none of them matches or if the listener
   ///   ends.
@@ -79,7 +79,7 @@ public final class TestListener: Sendable {
 
   /// Waits for a period of time, and expects no snapshot. Fails if a snapshot arrives during this period, or if an
   /// earlier snapshot is still unread.
-  /// - Parameter limit: the length of the period, in the stage's time.
+  /// - Parameter limit: the length of the period, in the stage's simulated time.
   /// - Throws: ``StageFailure``, which contains the snapshot or the error that ended the listener.
   public func expectNothing(
     within limit: Duration = TestStage.patience, file: String = #fileID, line: Int = #line
@@ -100,7 +100,7 @@ public final class TestListener: Sendable {
   /// Waits until the listener ends with an error. Skips all snapshots before the error.
   /// - Parameters:
   ///   - code: the expected code of the error; `nil` to accept any code.
-  ///   - limit: the maximum time to wait, in the stage's time.
+  ///   - limit: the maximum time to wait, in the stage's simulated time.
   /// - Returns: the error.
   /// - Throws: ``StageFailure`` if the listener does not end in time, or ends with a different error.
   @discardableResult

@@ -66,8 +66,8 @@ public final class TestStage: Sendable {
   ///   - seed: the seed of all random numbers. If `nil`, the seed is the value of the environment variable
   ///     `HEARTH_SEED`, or 1 if this variable is not set.
   ///   - project: the id of the project that contains the database.
-  ///   - longest: the time limit of the run, in the stage's time. It ends a run that waits for an event that never
-  ///     happens.
+  ///   - longest: the time limit of the run, in the stage's simulated time. It ends a run that waits for an event that
+  ///     never happens.
   ///   - body: the test.
   /// - Returns: the value that the body returns.
   /// - Throws: the error that the body throws; ``StageFailure`` if the run takes longer than `longest`.

@@ -5,7 +5,7 @@ package import FirestoreModel
 package struct ClientStatus: Sendable {
   package var onlineState: OnlineState
   package var isNetworkEnabled: Bool
-  /// Whether a program that watches the client has disabled the network, and not the client's own program.
+  /// Whether the network was disabled by a program that watches the client, and not by the client's own program.
   package var isDisabledByWatcher: Bool
   /// The reason why the client is not online; `nil` while the client is online.
   package var reason: ConnectionReason?

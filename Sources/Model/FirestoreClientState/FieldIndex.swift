@@ -28,8 +28,8 @@ package struct FieldIndex: Sendable {
   package let fields: [Field]
 
   /// Creates an index.
-  /// - Parameter fields: the fields. A trailing `__name__` is dropped, because every index ends with it anyway.
-  ///   Definitions that the server's tools export contain it.
+  /// - Parameter fields: the fields. A trailing `__name__`, which definitions exported from a server contain, is
+  ///   dropped, because every index ends with it anyway.
   /// - Throws: `invalid-argument` if the id is invalid, or if there are no fields, a repeated field, several arrays, or
   ///   `__name__` before the end.
   package init(collectionGroup: String, fields: [Field]) throws(ModelError) {

@@ -83,7 +83,8 @@ extension SnapshotCause {
   /// The maximum number of causes in a merged snapshot. If there are more, only the newest ones are kept.
   private static let limit = 16
 
-  /// The causes in both lists, in order and without duplicates; at most sixteen, of which the newest are kept.
+  /// The causes in both lists, in order and without duplicates. If there are more than sixteen, only the newest
+  /// sixteen.
   package static func merging(_ earlier: [SnapshotCause], _ later: [SnapshotCause]) -> [SnapshotCause] {
     let merged = earlier.filter { !later.contains($0) } + later
     return Array(merged.suffix(limit))

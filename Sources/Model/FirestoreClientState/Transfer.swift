@@ -84,7 +84,7 @@ package struct TransferSummary: Hashable, Sendable {
   package var refused: [String]
   package var refusedCount: Int
   /// Further notes: the file with the rejected documents, the position from which this transfer resumed, or the
-  /// position from which the next one can resume.
+  /// position from which the next transfer can resume.
   package var notes: [String]
 
   package init(

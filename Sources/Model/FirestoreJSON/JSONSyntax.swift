@@ -92,7 +92,8 @@ extension JSONSyntax {
   }
 
   /// The value on several lines, indented by two spaces per level.
-  /// - Parameter isCompact: returns whether an object or array is written on one line. Empty ones always are.
+  /// - Parameter isCompact: returns whether an object or array is written on one line. Empty objects and arrays always
+  ///   are.
   package func prettyText(isCompact: (JSONSyntax) -> Bool = { _ in false }) -> String {
     var text = ""
     writePretty(to: &text, indent: "", isCompact: isCompact)

@@ -68,8 +68,8 @@ extension FieldPath {
     }
   }
 
-  /// Parses text in a message, with the backend's rules. These rules are stricter: an unquoted segment consists of
-  /// ASCII letters, digits and underscores, and does not start with a digit.
+  /// Parses text in a message, with the backend's rules. These rules are stricter than the rules for user input: an
+  /// unquoted segment consists of ASCII letters, digits and underscores, and does not start with a digit.
   package init(wireText text: String) throws(ModelError) {
     self = try Self.parse(text) { segment in
       segment.isPlainName ? nil : "\"\(segment)\" is neither a plain name ([A-Za-z_][A-Za-z0-9_]*) nor in back-quotes."

@@ -86,7 +86,7 @@ package struct MD5 {
     state = (state.0 &+ a, state.1 &+ b, state.2 &+ c, state.3 &+ d)
   }
 
-  /// The bit shifts. Each of the four rounds, which have sixteen steps, uses four of them.
+  /// The bit shifts. Each of the four rounds has sixteen steps and uses four of the shifts.
   private static let shifts: [UInt32] = [7, 12, 17, 22, 5, 9, 14, 20, 4, 11, 16, 23, 6, 10, 15, 21]
 
   /// The constants `floor(2^32 * abs(sin(i + 1)))` for the 64 steps.

@@ -126,7 +126,7 @@ package struct ResourcePath: Sendable {
     }
   }
 
-  /// Whether the path is that of a document directly inside a collection with this id, at any depth.
+  /// Whether this is the path of a document directly inside a collection with this id, at any depth.
   package func isInCollection(withID id: String) -> Bool {
     text.withUTF8Bytes { bytes in
       guard let end = bytes.lastIndex(of: UInt8(ascii: "/")) else { return false }

@@ -22,8 +22,8 @@ package struct DocumentChange: Equatable, Sendable {
 /// The differences between two snapshots, by document. If a document changes twice, the two changes are merged. This
 /// type is also used to merge unread snapshots (SDK: DocumentViewChangeSet).
 package struct DocumentChangeSet: Sendable {
-  /// The change, if there is only one, as is usual. Using a dictionary in this case would take longer than all other
-  /// work.
+  /// The change, in the usual case that there is only one. Using a dictionary in this case would take longer than all
+  /// other work.
   private var only: DocumentChange?
   /// All changes if there are several; otherwise empty.
   private var byKey: [DocumentKey: DocumentChange] = [:]

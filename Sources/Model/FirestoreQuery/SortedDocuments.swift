@@ -54,8 +54,8 @@ struct SortedDocuments: Sendable {
   }
 
   /// Finds the first document for which `comesBefore` is false. Takes O(log n) comparisons.
-  /// - Parameter comesBefore: returns whether a document comes before the place that is searched. It receives a
-  ///   pointer, because even a temporary copy of a document changes reference counts.
+  /// - Parameter comesBefore: returns whether a document comes before the place to find. It receives a pointer, because
+  ///   even a temporary copy of a document changes reference counts.
   @inline(__always)
   func place(_ comesBefore: (UnsafePointer<Document>) -> Bool) -> Place {
     groups.withUnsafeBufferPointer { groups in

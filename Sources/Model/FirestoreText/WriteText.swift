@@ -80,8 +80,8 @@ extension Fields {
 
 /// Parses a change of a field as users type it: `field=value`.
 package enum FieldAssignment {
-  /// - Returns: the field's path, and the value as JSON. A value that is not JSON is parsed like `ValueReader` does,
-  ///   except that a string may be empty and may contain slashes.
+  /// - Returns: the field's path, and the value as JSON. A value that is not JSON is parsed as by `ValueReader`, except
+  ///   that a string may be empty and may contain slashes.
   package static func parse(_ text: String) throws(TextError) -> (path: FieldPath, value: JSONSyntax) {
     try refuseCondition(text)
     var isQuoted = false

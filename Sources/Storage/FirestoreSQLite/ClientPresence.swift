@@ -137,8 +137,8 @@ package final class ClientPresence: Sendable {
 /// The lock that a process holds while it opens a shared database. `end` releases it.
 final class OpeningLock: Sendable {
   static let name = "opening"
-  /// The maximum number of attempts. Inspecting a large log takes seconds. A process that takes longer has probably
-  /// been stopped.
+  /// The maximum number of attempts, which together take ten seconds. A process needs seconds to inspect a large log.
+  /// If it takes longer than ten seconds, it has probably been stopped.
   private static let patience = 1000
   private static let pause: UInt32 = 10_000
 
@@ -169,7 +169,7 @@ final class OpeningLock: Sendable {
   }
 }
 
-/// Finds the process that has a shared database locked for writing. The error after a timeout contains this process.
+/// Finds the process that has a shared database locked for writing. The error after a timeout names this process.
 package enum WriteLockHolder {
   /// The offset of the byte in the index of the write-ahead log that SQLite locks for writing (WAL_WRITE_LOCK).
   private static let byte = "120"

@@ -422,8 +422,8 @@ public import CSQLite
       systemError: sqlite3_system_errno(handle), of: name)
   }
 
-  /// The error for a statement that cannot be compiled. The SQL itself is correct, so the database must have other
-  /// tables than those that this program creates.
+  /// The error for a statement that cannot be compiled. The SQL itself is correct, so the tables in the database must
+  /// differ from the tables that this program creates.
   private var compileError: StoreError {
     guard sqlite3_errcode(handle) == SQLITE_ERROR else { return error }
     return StoreError(.corrupt, "The \(name) is damaged (\(String(cString: sqlite3_errmsg(handle)))).")

@@ -62,7 +62,7 @@ package struct DatabaseFiles: Hashable, Sendable {
   }
 
   /// Makes a finished file durable, and renames it to the database's name.
-  /// - Throws: `notWritable`. This includes the case that some of the data is only in the file's write-ahead log.
+  /// - Throws: `notWritable`, also if some of the data is only in the file's write-ahead log.
   package func install(_ finished: String) throws(StoreError) {
     var log = stat()
     guard stat(finished + "-wal", &log) != 0 || log.st_size == 0 else {
@@ -235,7 +235,8 @@ package struct StoreDirectory: ~Copyable {
   /// The absolute path of the directory.
   package var path: String { lock.directory }
 
-  /// Whether no other process was using the directory. Always true if the directory is not shared.
+  /// Whether no other process was using the directory when this process locked it. Always true if the directory is not
+  /// shared.
   package var isFirst: Bool { lock.isFirst }
 
   /// Creates the directory if necessary, makes it accessible only to this user, and locks it.
@@ -287,7 +288,7 @@ package struct OpenMark: Sendable {
     return true
   }
 
-  /// Creates the marker and flushes it to disk. A failure does not make the commit fail; a later crash is just not
+  /// Creates the marker and flushes it to disk. If this fails, the commit still succeeds, but a later crash is not
   /// reported.
   package func set() {
     guard let boot = Self.bootID, Self.contents(files.openMark) != boot else { return }
@@ -299,7 +300,7 @@ package struct OpenMark: Sendable {
     if isSet { files.syncDirectory() } else { unlink(files.openMark) }
   }
 
-  /// Removes the marker and flushes this to disk, after the database was closed.
+  /// Removes the marker and flushes the removal to disk. Call this after the database was closed.
   package func remove() {
     if unlink(files.openMark) == 0 { files.syncDirectory() }
   }

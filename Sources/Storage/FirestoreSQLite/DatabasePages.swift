@@ -318,7 +318,7 @@ package enum PageChecksums {
   /// page.
   package static let reservedBytes = Int32(CPC_RESERVED_BYTES)
 
-  /// The application id in the header of Hearth's databases: "Hear".
+  /// The application id in the header of Hearth's databases: the ASCII codes of "Hear".
   package static let applicationID: UInt32 = 0x4865_6172
 
   /// The URI with which SQLite opens a file with checksums.

@@ -22,7 +22,8 @@ package struct DirectoryLock: ~Copyable {
   package let directory: String
   /// Messages for the user about permissions that were changed to protect the stored data.
   package let notices: [String]
-  /// Whether no other process was using the directory. Always true if the directory is not shared.
+  /// Whether no other process was using the directory when this process locked it. Always true if the directory is not
+  /// shared.
   package let isFirst: Bool
   private let descriptor: Int32
   private let turn: OpeningLock?
@@ -190,8 +191,8 @@ package struct DirectoryLock: ~Copyable {
 
 /// The permissions of an existing directory. They determine whether data may be stored in it.
 ///
-/// A user who can write to the directory could replace files. A user who can read it could read those files in it that
-/// are not private.
+/// A user who can write to the directory could replace files. A user who can read the directory could read the files in
+/// it that are not private.
 package struct DirectoryPermissions: Hashable, Sendable {
   var owner: uid_t
   var mode: mode_t

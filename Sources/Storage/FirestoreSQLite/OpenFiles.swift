@@ -11,7 +11,7 @@ package final class OpenFiles: Sendable {
   private struct State: Sendable {
     /// The time of the last check, in seconds (see `tick`).
     var tick: Int64
-    /// The inode numbers by file name: of the database and, once it exists, of its write-ahead log.
+    /// The inode numbers, by file name, of the database and (once it exists) of its write-ahead log.
     var numbers: [String: ino_t]
     var loss: StoreError?
     var isOver = false
@@ -139,7 +139,7 @@ package final class OpenFiles: Sendable {
     return nil
   }
 
-  /// Whether the path of the directory now refers to another directory than the opened one, or to none.
+  /// Whether the path of the directory now refers to a different directory than the opened one, or to no directory.
   private func isMoved(_ opened: stat) -> Bool {
     var current = stat()
     guard stat(files.directory, &current) == 0 else { return errno == ENOENT || errno == ENOTDIR }

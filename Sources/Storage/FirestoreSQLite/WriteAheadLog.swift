@@ -177,8 +177,8 @@ extension [UInt8] {
 /// Inspects a database's files before SQLite recovers its log.
 ///
 /// SQLite recovers the commits before the first damaged frame and silently drops the rest. This is correct after a
-/// crash or a power failure, because the rest was never acknowledged or could not be stored. But it also hides damage.
-/// So commits after such a frame are reported once, and the log is copied for `hearth repair`:
+/// crash or a power failure, because the rest was never acknowledged or could not be stored. But this behavior also
+/// hides damage. Therefore commits after a damaged frame are reported once, and the log is copied for `hearth repair`:
 ///
 /// ```
 /// ── intact ── ✗ ── nothing, or frames without a commit, or of an earlier log     a torn tail: normal

@@ -126,9 +126,10 @@ extension BenchmarkRecord {
 
 /// The comparison of a figure with the newest entry in the record.
 package struct RecordComparison {
-  /// A ratio to the floor may be larger than the recorded ratio by this factor.
+  /// A figure's ratio to the SQLite floor may exceed the recorded ratio by this factor.
   package static let ratioMargin = 1.25
-  /// The factor if the recorded entry is from another kind of machine. Caches and kernels differ between machines.
+  /// The allowed factor if the recorded entry is from another kind of machine. Caches and kernels differ between
+  /// machines.
   package static let otherMachineMargin = 2.0
   package static let allocationMargin = 1.1
 
@@ -139,7 +140,7 @@ package struct RecordComparison {
   package private(set) var ratioHasGrown = false
   package private(set) var allocationsHaveGrown = false
 
-  /// - Returns: `nil` for a figure that has neither a floor nor an allocation count.
+  /// - Returns: `nil` for a figure that has neither a SQLite floor nor an allocation count.
   package init?(_ line: ReportLine, with record: BenchmarkRecord, on machine: String = BenchmarkRecord.machine) {
     if line.best == nil, line.allocations == nil { return nil }
     text = BenchmarkRecord.name(line)

@@ -270,7 +270,7 @@ package struct GrowthCurve {
     case megabytes = "MB"
   }
 
-  /// A figure may grow by this factor more than n log n, which counts as noise.
+  /// A figure may grow faster than n log n by this factor; the excess counts as noise.
   static let margin = 1.25
 
   package var name: String

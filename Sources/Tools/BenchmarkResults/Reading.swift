@@ -101,7 +101,8 @@ package enum FigureUnit: String, Sendable {
 }
 
 extension Array where Element == Double {
-  /// The median. For an even count, this is the smaller of the two middle values. It is 0 if there are no values.
+  /// The median. For an even number of values, this is the smaller of the two middle values. It is 0 if there are no
+  /// values.
   package var median: Double { percentile(50) }
 
   /// The smallest value such that at least `percent` percent of the values are not larger; 0 if there are no values.

@@ -4,10 +4,10 @@ import Foundation
 /// A reading as a line of the report.
 ///
 /// `value` is the wall time if the machine's load was below 1.5, otherwise the processor time. Both times are also
-/// included separately. The ratio to the floor is computed from processor times. It is above 1 if the same work with
-/// only SQLite is faster. `best` is the ratio of the fastest repetitions, because other load affects them least.
+/// included separately. The ratio to the SQLite floor is computed from processor times. It is above 1 if the same work
+/// with only SQLite is faster. `best` is the ratio of the fastest repetitions, because other load affects them least.
 package struct ReportLine: Encodable {
-  /// The machine's load from which wall times are unreliable.
+  /// The machine load at and above which wall times are unreliable.
   private static let quietLoad = 1.5
 
   package var `case`: String

@@ -199,7 +199,7 @@ struct ChildOptions: ParsableArguments {
   }
 }
 
-/// Prints the name of the running case on standard error, if this is a terminal.
+/// Prints the name of the running case on standard error, if standard error is a terminal.
 struct Progress {
   let total: Int
   private var done = 0

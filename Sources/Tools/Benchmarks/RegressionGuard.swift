@@ -3,7 +3,8 @@ import BenchmarkResults
 import Foundation
 
 /// Compares the figures of fast cases with the record. Only figures that other load on the machine hardly affects are
-/// compared. These are ratios of processor times to the floor of the same run, and allocation counts.
+/// compared. These are ratios of processor times to the SQLite floor (the same work with only SQLite) in the same run,
+/// and allocation counts.
 struct RegressionGuard {
   static let cases = [
     "read-by-key", "query-equal-scan", "query-order-limit-scan", "query-collection", "relisten-synced",

@@ -7,7 +7,7 @@
   import Hearth
 
   /// A client of a server in a separate process. Starts the process, which does the work and prints a report as a line
-  /// of JSON. `.ci/measure clients` also starts it.
+  /// of JSON. `.ci/measure clients` also starts this process.
   struct ServedClient {
     enum Work: String, CaseIterable {
       /// Listens to the collection `cities` until the backend's snapshot arrives.

@@ -35,8 +35,8 @@ package struct JSONContext: Sendable {
 
 /// A value whose JSON form is an object that always has the same members.
 package protocol JSONRecord: JSONFormed {
-  /// Lists the members, for both directions. For writing, `it` is the value. For reading, `it` is `nil` and the form
-  /// returns the members.
+  /// Lists the members, both for writing and for reading. For writing, `it` is the value. For reading, `it` is `nil`
+  /// and the form returns the members.
   static func form(_ form: inout JSONForm, _ it: Self?) throws(JSONError) -> Self
 }
 

@@ -90,7 +90,8 @@ struct MessageRedaction {
     }
   }
 
-  /// The text of a string field that is not a value; `nil` if the field must be omitted.
+  /// The redacted text of a string field that contains a name or a message, not a Firestore value; `nil` if the field
+  /// must be omitted.
   private func string(_ json: JSONSyntax, _ field: FieldSchema) -> JSONSyntax? {
     guard case .string(let content) = json.kind else { return nil }
     switch field.name {

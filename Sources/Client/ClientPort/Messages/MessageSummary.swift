@@ -288,7 +288,7 @@ extension MessageSummary {
 
   private static func path(_ parent: String, _ id: String) -> String { parent.isEmpty ? id : "\(parent)/\(id)" }
 
-  /// The path below the database: `cities/SF` of `projects/P/databases/D/documents/cities/SF`.
+  /// The path below the database, such as `cities/SF` for the name `projects/P/databases/D/documents/cities/SF`.
   package static func path(_ name: String) -> String {
     let parts = name.split(separator: "/", maxSplits: 5, omittingEmptySubsequences: false)
     return parts.count > 5 ? String(parts[5]) : parts.count == 5 ? "" : name

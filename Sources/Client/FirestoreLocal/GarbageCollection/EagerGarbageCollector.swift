@@ -87,7 +87,7 @@ struct PinnedKeys: Sendable {
     keys.subtract(others)
   }
 
-  /// Adds the keys that were added since the last call to the set `keys`.
+  /// Inserts into `keys` all keys that were added since the last call.
   mutating func settle() {
     for list in added { keys.formUnion(list) }
     added = []

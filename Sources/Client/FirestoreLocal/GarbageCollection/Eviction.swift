@@ -16,7 +16,7 @@ package struct Eviction: Sendable {
   package enum Subject: Sendable {
     /// Documents and tombstones.
     case everything
-    /// Documents whose server version matches a target, ignoring its limit.
+    /// Documents whose server version matches a target, ignoring the target's limit.
     case documents(matching: Target)
     /// Only tombstones, which record that documents do not exist.
     case tombstones
@@ -102,14 +102,14 @@ extension LRUGarbageCollector {
     }
   }
 
-  /// Whether a listener or a pin refers to this single document. If so, the document's tombstone is a result for it,
-  /// and must remain.
+  /// Whether a listener or a pin refers to this single document. If so, a tombstone of the document is the result of
+  /// that listener or pin, and must remain.
   private func isWanted(_ key: DocumentKey) throws(StoreError) -> Bool {
     if shownElsewhere.contains(where: { $0.isDocumentTarget && $0.path == key.path }) { return true }
     return try database.targets.id(of: Query(path: key.path).target).map(activeTargets.contains) ?? false
   }
 
-  /// The documents of the next slice. Omits placeholder rows. They must remain, because targets refer to their document
+  /// The documents of the next slice. Omits placeholder rows, which must remain because targets refer to their document
   /// numbers.
   private func rows(of eviction: inout Eviction) throws(StoreError) -> [EvictedRow] {
     let key = DocumentKey(eviction.path)

@@ -108,7 +108,7 @@ package struct GarbageCollectionRun: Sendable {
   }
 }
 
-/// The targets and documents that a garbage collection removes, or would remove in a dry run, and the reasons.
+/// The targets and documents that a garbage collection removes (or, in a dry run, would remove), with the reasons.
 package struct GarbageCollectionPlan: Sendable {
   /// One of the least recently used targets, which the garbage collection removes.
   package struct LeavingTarget: Sendable {
@@ -123,7 +123,7 @@ package struct GarbageCollectionPlan: Sendable {
 
   /// The highest sequence number that is collected, in the cache's numbering; `nil` if nothing is collected.
   package var bound: Int64?
-  /// The total count of sequence numbers: one for each target, and one for each document without a target.
+  /// The total number of sequence numbers: one for each target, and one for each document without a target.
   package var sequenceNumbers = 0
   package var sequenceNumbersCollected = 0
   package var targets: [LeavingTarget] = []

@@ -95,7 +95,7 @@ struct OldestDocuments: Sendable {
   private static let most = 400
 
   private var entries: [(sequenceNumber: Int64, number: DocumentNumber)] = []
-  /// The highest sequence number in the set once the set is full.
+  /// The highest sequence number in the set if the set is full; otherwise `Int64.max`.
   private var bound = Int64.max
 
   mutating func add(_ number: DocumentNumber, _ sequenceNumber: Int64) {

@@ -18,7 +18,7 @@ package struct SlicePacer: Sendable {
   private var isWriting = false
   private var start = Duration.zero
   private var workEnd: Duration?
-  /// The number of pieces in each slice; `nil` if slices are limited by time.
+  /// The number of pieces of work in each slice; `nil` if slices are limited by time.
   private var piecesPerSlice: Int?
   private var pieces = 0
 
@@ -88,10 +88,11 @@ struct LogPacer: Sendable {
 
   /// The minimum size of the log, in bytes, for writing it back.
   private(set) var dueBytes: Int64 = 2 << 20
-  /// Whether the last slice wrote the log back. If so, the next slice works, regardless of the size of the log.
+  /// Whether the last slice wrote the log back. If so, the next slice does other work, regardless of the size of the
+  /// log.
   private var wasLast = false
 
-  /// Whether the next slice must write the log, which has this size, back instead of doing other work.
+  /// Whether the next slice must write back the log, which has this size, instead of doing other work.
   mutating func isDue(at bytes: Int64) -> Bool {
     if bytes >= dueBytes, !wasLast { return true }
     wasLast = false

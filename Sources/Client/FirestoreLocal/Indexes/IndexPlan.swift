@@ -123,8 +123,8 @@ struct IndexCandidate {
 
   /// - Parameters:
   ///   - conditions: the conditions that all documents of the alternative satisfy.
-  ///   - order: the orderings of the target, ending with `__name__`, without those in which all of its documents are
-  ///     equal.
+  ///   - order: the orderings of the target, ending with `__name__`, without the orderings in which all of the target's
+  ///     documents are equal.
   /// - Returns: `nil` if some matching documents might have no entry in the index.
   init?(_ index: IndexTable.Index, _ conditions: [FieldFilter], _ order: [OrderBy], _ target: Target) {
     let fields = index.definition.fields

@@ -179,7 +179,7 @@ struct AutomaticIndexes {
   /// The minimum number of documents that a scan must read before an index is created (SDK:
   /// INDEX_AUTO_CREATION_MIN_COLLECTION_SIZE).
   static let minimumScan = 100
-  /// The cost of reading one document through an index, expressed as a number of scanned documents (SDKs: 2 to 8).
+  /// The cost of reading one document through an index: as much as scanning this many documents (SDKs: 2 to 8).
   /// hearth-bench measured about 0.4 µs per scanned document and 1.5 µs per document found by an index. Neither number
   /// includes the work on matching documents, which is the same with and without an index.
   private static let relativeCost = 4

@@ -8,9 +8,9 @@ import FirestoreSQLite
 /// and checked. Documents with pending writes are added separately, as in a scan, so the result is the same as without
 /// indexes.
 extension QueryEngine {
-  /// The cost of reading one document by its number, expressed as a number of scanned documents.
+  /// The cost of reading one document by its number: as much as scanning this many documents.
   private static let lookupCost = 4
-  /// The cost of reading one document by its number, expressed as a number of index entries.
+  /// The cost of reading one document by its number: as much as reading this many index entries.
   private static let entriesPerLookup = 8
 
   /// - Returns: `nil` if no index is usable for the query, or if a scan is cheaper.
@@ -159,8 +159,8 @@ extension QueryEngine {
     return union
   }
 
-  /// Starts with the index use that finds the fewest documents, and intersects it with index uses that cover other
-  /// conditions.
+  /// Takes the documents of the index use that finds the fewest documents, and intersects them with the documents of
+  /// index uses that cover other conditions.
   private func intersection(
     of candidates: [IndexCandidate], in collections: [CollectionNumber], atMost budget: Int
   ) throws(StoreError) -> Found? {

@@ -13,10 +13,11 @@ final class Hits {
   private let matcher: StoredMatcher
   private let conditions: [CodeRange]
   private var nearest: [Candidate] = []
-  /// The last document of the set once the set is full. Documents that come after it are dropped immediately.
+  /// The last document of the set if the set is full; otherwise `nil`. Documents that come after it are dropped
+  /// immediately.
   private var last: Candidate?
   private var unlimited: [Document] = []
-  /// The order hints of the documents in `unlimited`, while all of these documents were read from rows.
+  /// The order hints of the documents in `unlimited`, if all of these documents were read from rows.
   private var hints: [KeyHint] = []
   private let takesHints: Bool
   private var remote: RemoteKeys
@@ -57,8 +58,8 @@ final class Hits {
     return taken
   }
 
-  /// Removes and returns the documents, and the documents of the query's target with the keys that were found. The
-  /// returned documents contain no duplicates, provided that no key was added twice.
+  /// Removes and returns two results: the collected documents, and the documents of the query's target together with
+  /// the keys that were found. The collected documents contain no duplicates, provided that no key was added twice.
   func finish() -> (documents: [Document], remote: RemoteKeys) {
     var documents: [Document] = []
     swap(&documents, &unlimited)
@@ -66,8 +67,8 @@ final class Hits {
     return (documents, remote)
   }
 
-  /// A function that decides from a row's fields whether the row matches and may be within the limit. `nil` if this
-  /// requires the key, or if all rows match. The decision depends on the documents collected so far.
+  /// A function that decides from a row's fields whether the row matches and may be within the limit. `nil` if the
+  /// decision requires the key, or if all rows match. The decision depends on the documents collected so far.
   var filter: RowFilter.Admits? {
     if matcher.readsKeys || (matcher.matchesEverything && limit == nil) { return nil }
     return { bytes in

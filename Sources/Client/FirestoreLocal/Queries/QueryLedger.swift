@@ -29,8 +29,8 @@ package final class QueryLedger {
   private let now: () -> Duration
   private var entries: [Query: Entry] = [:]
   private var count = 0
-  /// Whether to also record the size of the queried collections for each run. This needs additional SQL statements, so
-  /// it starts only when the times are first read.
+  /// Whether to also record the size of the queried collections for each run. Measuring the size needs additional SQL
+  /// statements, so the sizes are recorded only after the times have been read for the first time.
   private var asksForExtents = false
 
   package init(now: @escaping () -> Duration) { self.now = now }

@@ -21,10 +21,10 @@ extension LocalStore {
   /// Whether other clients may use the same cache.
   package var isShared: Bool { database.sharing != nil }
 
-  /// Whether no other client is known to use the cache at present.
+  /// Whether no other client uses the cache at present, as far as this client knows.
   package var isAlone: Bool { database.sharing?.isAlone ?? true }
 
-  /// The number of clients that are known to use the cache at present, including this client.
+  /// The number of clients that use the cache at present, as far as this client knows. Includes this client.
   package var clientCount: Int { (database.sharing?.others.count ?? 0) + 1 }
 
   /// Wakes the other clients if this client has written notices for them.
@@ -153,7 +153,7 @@ extension LocalStore {
     return try database.read { () throws(StoreError) in try database.targets.target(id) }
   }
 
-  /// Whether the primary client has announced that its result for the target is complete, as the backend reported.
+  /// Whether the primary client has announced that its result for the target is complete according to the backend.
   package func isSharedTargetCurrent(_ id: TargetID) throws(StoreError) -> Bool {
     guard let sharing = database.sharing else { return false }
     return try database.read { () throws(StoreError) in try sharing.tables.isCurrent(id) }
@@ -182,7 +182,7 @@ extension LocalStore {
     }
   }
 
-  /// Announces for each target whether its result is complete, as the backend reported.
+  /// Announces for each target whether its result is complete according to the backend.
   package mutating func announce(current states: [TargetID: Bool]) throws(StoreError) {
     let database = database
     guard let sharing = database.sharing else { return }

@@ -18,7 +18,7 @@ package enum Notice: Sendable {
   case target(TargetID, isCurrent: Bool)
   /// The backend rejected the target.
   case targetRefused(TargetID, RPCStatus)
-  /// A client's listeners have other targets now, or the client closed the cache.
+  /// The targets of a client's listeners changed, or the client closed the cache.
   case targets
   case onlineState
   case rejectedWrites
@@ -36,7 +36,7 @@ package enum Notice: Sendable {
     case rejected(RPCStatus)
   }
 
-  /// The maximum number of documents in a notice. If more documents change, the other clients scan the cache. This
+  /// The maximum number of documents in a notice. If more documents change, the other clients scan the cache. The scan
   /// takes no longer than storing the documents did.
   static let maximumKeys = 256
 

@@ -196,7 +196,7 @@ struct SharingTables {
 
   // MARK: Notices
 
-  /// The highest number of all notices so far.
+  /// The highest notice number so far.
   func lastNotice() throws(StoreError) -> Int64 {
     try connection.integer("SELECT seq FROM sqlite_sequence WHERE name = 'sharing_notices'") ?? 0
   }
@@ -223,7 +223,7 @@ struct SharingTables {
     }
   }
 
-  /// Deletes the notices that all clients have processed, and the oldest notices beyond the given count.
+  /// Deletes the notices that all clients have processed, and the oldest notices if more than `count` notices remain.
   func forgetNotices(heardByAll heard: Int64, keeping count: Int64) throws(StoreError) {
     let bound = max(heard, try lastNotice() - count)
     try connection.run("DELETE FROM sharing_notices WHERE id <= ?", bound)

@@ -118,7 +118,7 @@ final class DocumentTable {
     ) { row throws(StoreError) in try body(DocumentRow(row)) }
   }
 
-  /// Calls `body` for those rows of a collection whose read time is later than the given one.
+  /// Calls `body` for those rows of a collection whose read time is later than the given time.
   func scan(
     _ collection: CollectionNumber, changedSince time: SnapshotVersion,
     _ body: (DocumentRow) throws(StoreError) -> Void
@@ -153,8 +153,8 @@ final class DocumentTable {
     }
   }
 
-  /// The number of document numbers in a collection up to the highest one in use. It is an upper bound for the
-  /// collection's document count.
+  /// The size of a collection's range of document numbers, up to the highest number in use. It is an upper bound for
+  /// the collection's document count.
   func extent(of collection: CollectionNumber) throws(StoreError) -> Int {
     guard let last = try lastNumber(in: collection) else { return 0 }
     return Int(last.ordinal) + 1

@@ -79,7 +79,7 @@ final class Globals {
   func forget() { lastRemoteVersion = nil }
 
   /// The read time to store for a document that is updated now. It is later than every snapshot with a complete result.
-  /// Therefore a query that starts from such a result finds the document among the documents that changed since.
+  /// Therefore a query that starts from such a result finds the document among the documents that changed since then.
   /// - Parameter version: the version of the backend's snapshot that contains the update; `nil` for an update without a
   ///   snapshot.
   func readTime(in version: SnapshotVersion? = nil) throws(StoreError) -> SnapshotVersion {
@@ -128,9 +128,9 @@ final class BatchNumbers {
   }
 }
 
-/// Assigns numbers to the transactions that use documents and targets. The least recently used ones therefore have the
-/// lowest numbers. The numbers keep increasing across restarts. They are reserved in blocks, so that most transactions
-/// do not have to store the last number.
+/// Assigns numbers to the transactions that use documents and targets. The least recently used documents and targets
+/// therefore have the lowest numbers. The numbers keep increasing across restarts. They are reserved in blocks, so that
+/// most transactions do not have to store the last number.
 final class SequenceNumbers {
   private static let block: Int64 = 1000
 

@@ -21,7 +21,7 @@ struct StatusRecord: Sendable {
   /// Measures the time since the first listener was added; `nil` before that.
   private var sinceFirstListener: (@Sendable () -> Duration)?
 
-  /// Adds to the recorded duration of opening the client.
+  /// Adds this time to the recorded duration of opening the client.
   mutating func opened(in time: Duration) { beginning.opening += time }
 
   /// Records that a listener was added.

@@ -68,8 +68,8 @@ extension SyncEngine {
     }
   }
 
-  /// Drops all configured and automatic indexes. If the store fails, the indexes remain. This does not change the
-  /// results of queries.
+  /// Drops all configured and automatic indexes. If the store fails, the indexes remain. In either case, query results
+  /// do not change.
   package nonisolated func deleteAllIndexes() {
     submit { engine in
       engine.transition { core in

@@ -103,7 +103,7 @@ extension SyncCore {
     }
   }
 
-  /// The lookups of documents in limbo: the running ones and the waiting ones.
+  /// The lookups of documents in limbo, both running and waiting.
   var lookups: Lookups {
     let asked = listens.limbo.active.sorted { $0.value < $1.value }
     let waiting = listens.limbo.enqueued

@@ -20,15 +20,16 @@ struct SharedRole: Sendable {
   private(set) var announced: [TargetID: TargetInterest] = [:]
   /// The targets of other clients' listeners. Only set for the primary client.
   private var foreign: Set<TargetID> = []
-  /// The primary client's last announcement for each target: whether its result is complete, as the backend reported.
+  /// The primary client's last announcement for each target: whether its result is complete according to the backend.
   private var told: [TargetID: Bool] = [:]
-  /// Whether this client must announce everything to the next client that opens the cache, because it was the only one.
+  /// Whether this client must announce everything to the next client that opens the cache, because it was the only
+  /// client.
   private(set) var wasAlone = true
 
   /// Whether other clients' listeners need the backend's result. Always false if this client is not primary.
   func isWantedElsewhere(_ target: TargetID) -> Bool { isPrimary && foreign.contains(target) }
 
-  /// Whether this client is primary and is known to listen on behalf of other clients.
+  /// Whether this client is primary and listens on behalf of other clients.
   var listensForOthers: Bool { isPrimary && !foreign.isEmpty }
 
   mutating func setVisibility(_ isVisible: Bool) { self.isVisible = isVisible }
@@ -96,7 +97,7 @@ extension SyncCore {
   /// Whether this client is responsible for the streams. Always true if the cache is not shared.
   package var isPrimary: Bool { sharing?.isPrimary ?? true }
 
-  /// The number of clients that are known to use the cache at present, including this client.
+  /// The number of clients that use the cache at present, as far as this client knows. Includes this client.
   var clientCount: Int { store.clientCount }
 
   /// A descriptor that becomes readable when another client writes a notice, opens the cache or closes it. The caller

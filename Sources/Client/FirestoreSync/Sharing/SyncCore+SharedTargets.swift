@@ -61,7 +61,7 @@ extension SyncCore {
     if others.isEmpty { sharing?.forgetResult(of: id) } else { letAge(others) }
   }
 
-  /// Announces which results are complete, as the backend reported, and which results are no longer complete.
+  /// Announces which results are complete according to the backend, and which results are no longer complete.
   mutating func announceResults(of ids: some Sequence<ViewID>) {
     guard let role = sharing, role.isPrimary, !store.isAlone else { return }
     var news: [TargetID: Bool] = [:]

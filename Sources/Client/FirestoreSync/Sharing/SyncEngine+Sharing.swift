@@ -8,9 +8,9 @@ import Glibc
 
 /// The engine's functions for a shared cache.
 extension SyncEngine {
-  /// Begins to observe the other clients, so that their notices are processed immediately. This also detects when the
-  /// primary client's process ends. If the system cannot watch more files, this client detects both only when it next
-  /// refreshes the lease.
+  /// Begins to observe the other clients, so that their notices are processed immediately. This client then also
+  /// detects immediately when the primary client's process ends. If the system cannot watch more files, this client
+  /// detects notices and the end of that process only when it next refreshes the lease.
   func beginSharing() {
     guard core?.isShared == true else { return }
     let hasCompany = core?.joinCompany { [weak self] in self?.submit { engine in engine.hearOthers() } } ?? false

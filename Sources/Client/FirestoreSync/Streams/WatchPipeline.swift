@@ -4,7 +4,7 @@ import FirestoreLocal
 import FirestoreModel
 import FirestoreProtocol
 
-/// The watch stream: the targets to watch, the requests for them, the messages since the last snapshot, and the counts
+/// The watch stream: the targets to watch, the requests for them, the messages since the last snapshot, and the numbers
 /// of received documents.
 ///
 ///     closed ──start──► starting ──opened──► open ──takeRequest, answered, receive, takeEvent──┐

@@ -53,11 +53,11 @@ struct WatchTargetState: Sendable {
   var isCurrent = false
   /// Whether the next event includes the target, because a message named it.
   var isNamed = false
-  /// The number of shared resume tokens (which apply to all targets) that came before this state or that it has
-  /// applied.
+  /// The number of shared resume tokens (which apply to all targets) that arrived before this state was created or that
+  /// this state has applied.
   private var sharedTokens: Int
 
-  /// - Parameter tokens: the count of shared tokens so far.
+  /// - Parameter tokens: the number of shared tokens so far.
   init(after tokens: Int = 0) { sharedTokens = tokens }
 
   var isPending: Bool { responsesOwed > 0 }
@@ -98,7 +98,7 @@ struct WatchTargetState: Sendable {
 
   func shows(_ key: DocumentKey) -> Bool { added.contains(key) || modified.contains(key) }
 
-  /// Removes all record of a document that was added and removed between two snapshots.
+  /// Removes every record of a document that was added and removed between two snapshots.
   mutating func forget(_ key: DocumentKey) {
     Self.drop(key, from: &added)
     Self.drop(key, from: &modified)

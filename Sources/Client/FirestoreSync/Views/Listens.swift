@@ -206,7 +206,8 @@ struct ListenerTable: Sendable {
     listeners[view]?.modifyEach { Self.show(snapshot, to: &$0, state, &raised) }
   }
 
-  /// Delivers the first snapshots that must be delivered in the new online state and had not been in the old one.
+  /// Delivers the first snapshot to each listener for which the new online state requires this and the old state did
+  /// not.
   mutating func onlineStateChanged(
     to state: OnlineState, of view: ViewID, showing snapshot: @autoclosure () -> ViewSnapshot
   ) -> [SnapshotDelivery] {

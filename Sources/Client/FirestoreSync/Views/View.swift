@@ -25,7 +25,7 @@ struct View: Sendable {
     fileprivate(set) var heldBack: [DocumentKey: HeldBack]
     /// The acknowledged batches whose results the step shows.
     fileprivate(set) var shown: Set<BatchID> = []
-    /// Whether a document left a full limit, so that another document in the store may take its place.
+    /// Whether a document left a result that had reached its limit, so that another stored document may take its place.
     fileprivate(set) var needsRefill = false
     /// Whether the step fills an empty view. If so, all documents are additions, and `changes` does not list them.
     fileprivate(set) var isFilling = false
@@ -391,7 +391,7 @@ struct View: Sendable {
   }
 
   /// Whether the document must be looked up. A local write may be the reason why the backend does not list the
-  /// document. In this case, it is not looked up while the backend's version may still arrive.
+  /// document. In this case, the document is not looked up while the backend's version may still arrive.
   private func shouldBeInLimbo(_ key: DocumentKey) -> Bool {
     guard !syncedKeys.contains(key), let document = documents[key] else { return false }
     return !document.hasLocalMutations || overdue.contains(key)

@@ -6,7 +6,7 @@ import FirestoreProtocol
 package import FirestoreQuery
 
 /// A query and values derived from it, which are computed once. It is a class, so that copying a view or snapshot
-/// counts only one reference.
+/// changes only one reference count.
 final class ViewedQuery: Sendable {
   let query: Query
   let target: Target
@@ -188,8 +188,8 @@ extension View {
 
   enum Result {
     case outcome(Outcome)
-    /// A document left a full limit. The caller must continue the step with the result of the whole query, and then
-    /// apply it.
+    /// A document left a result that had reached its limit. The caller must continue the step with the result of the
+    /// whole query, and then apply it.
     case needsRefill(Step)
   }
 

@@ -224,7 +224,7 @@ extension Query {
 /// The views of one collection or group, grouped by the value that their queries require for a field. Queries that
 /// require a value that a document does not have are skipped for this document.
 struct ViewRoute: Sendable {
-  /// The views whose queries have no such condition.
+  /// The views whose queries do not require a certain value for a field.
   private var others: [ViewID] = []
   private var byValue: [FieldPath: [Value: [ViewID]]] = [:]
   /// The views that show documents. They must also receive documents that do not satisfy their condition.

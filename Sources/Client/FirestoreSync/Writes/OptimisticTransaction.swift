@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// One attempt of an optimistic transaction, as in mobile clients. The backend does not lock documents and does not
+/// One attempt of an optimistic transaction, as in the mobile SDKs. The backend does not lock documents and does not
 /// know about the transaction. Reads record the versions of documents, and writes are collected. At the end, one commit
 /// performs all writes, on the condition that the documents still have the recorded versions.
 package struct OptimisticTransaction: Sendable {
@@ -60,7 +60,7 @@ package struct OptimisticTransaction: Sendable {
     written.insert(mutation.key)
   }
 
-  /// Makes the commit fail with this error, unless it already fails with an earlier one.
+  /// Makes the commit fail with this error, unless it already fails with an earlier error.
   package mutating func fail(_ status: RPCStatus) {
     if failure == nil { failure = status }
   }

@@ -47,7 +47,7 @@ package final class TransactionQueue: Sendable {
     }
 
     /// The transactions for which a transaction must wait: those that failed earlier and read one of these documents. A
-    /// transaction that has not failed yet comes after all that have.
+    /// transaction that has not failed yet comes after all transactions that have failed.
     func before(_ keys: Set<DocumentKey>, _ transaction: UInt64, _ enclosing: Set<UInt64>) -> [UInt64] {
       queue.prefix { $0.transaction != transaction }
         .filter { !$0.keys.isDisjoint(with: keys) && !enclosing.contains($0.transaction) }.map(\.transaction)

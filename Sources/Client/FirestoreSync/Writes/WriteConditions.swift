@@ -8,7 +8,7 @@ import FirestoreSQLite
 package struct WriteConditions: Hashable, Sendable {
   /// The maximum time until the write is sent; `nil` for no limit.
   package var deadline: Duration?
-  /// Whether the write fails immediately while the backend is known to be unreachable.
+  /// Whether the write fails immediately if the client already considers the backend unreachable.
   package var failsIfOffline: Bool
 
   package init(deadline: Duration? = nil, failsIfOffline: Bool = false) {
@@ -23,7 +23,7 @@ package struct WriteConditions: Hashable, Sendable {
 /// because the backend may have applied it.
 struct WriteDeadlines: Sendable {
   private var times: [BatchID: Timestamp] = [:]
-  /// The batches whose deadline has passed, and for which another client of the cache was requested to cancel them.
+  /// The batches whose deadline has passed, and whose cancellation was requested from another client of the cache.
   private var asked: Set<BatchID> = []
 
   var isEmpty: Bool { times.isEmpty }
@@ -65,8 +65,8 @@ extension SyncCore {
   private static let pauseAfterFailure = Duration.seconds(1)
 
   /// Like `write(_:at:)`, but with conditions.
-  /// - Throws: `unavailable` if the backend is unreachable and the conditions require it; errors of the store. In both
-  ///   cases nothing changes.
+  /// - Throws: `unavailable` if the backend is unreachable and the conditions require a reachable backend; errors of
+  ///   the store. In both cases nothing changes.
   package mutating func write(
     _ mutations: [Mutation], _ conditions: WriteConditions, at now: Timestamp
   ) throws(RPCStatus) -> BatchID {
@@ -82,7 +82,7 @@ extension SyncCore {
     return id
   }
 
-  /// The reason why the backend is known to be unreachable. `nil` while the backend answers, and before the first
+  /// The reason why the client considers the backend unreachable. `nil` while the backend answers, and before the first
   /// request.
   private var reasonForOffline: String? {
     if !isNetworkEnabled { return "the network is disabled" }

@@ -120,7 +120,7 @@ struct WritePipeline: Sendable {
     return batch
   }
 
-  /// The result of a stream's end that the backend or the transport caused.
+  /// The consequences when the backend or the transport ends a stream.
   struct End {
     let wasOpen: Bool
     /// The batch that the error rejects; `nil` if it rejects none. All other batches are sent again.

@@ -130,7 +130,7 @@ final class DecodingContext {
     self.values = values
   }
 
-  /// The dictionary that the values' `init(from:)` can read (`Decoder.userInfo`).
+  /// The dictionary that `init(from:)` of each decoded value can read (`Decoder.userInfo`).
   var userInfo: [CodingUserInfoKey: Any] {
     var userInfo: [CodingUserInfoKey: Any] = options.userInfo
     if let reference { userInfo[.documentReference] = reference }

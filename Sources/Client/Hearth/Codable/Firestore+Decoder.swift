@@ -74,7 +74,7 @@ extension Firestore {
       set { options.withLock { $0.keys = newValue } }
     }
 
-    /// The dictionary that the values' `init(from:)` can read in their decoder.
+    /// The dictionary that `init(from:)` of each decoded value can read from its decoder.
     public var userInfo: [CodingUserInfoKey: any Sendable] {
       get { options.withLock { $0.userInfo } }
       set { options.withLock { $0.userInfo = newValue } }

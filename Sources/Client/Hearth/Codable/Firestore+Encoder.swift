@@ -59,7 +59,7 @@ extension Firestore {
       set { options.withLock { $0.keys = newValue } }
     }
 
-    /// The dictionary that the values' `encode(to:)` can read in their encoder.
+    /// The dictionary that `encode(to:)` of each encoded value can read from its encoder.
     public var userInfo: [CodingUserInfoKey: any Sendable] {
       get { options.withLock { $0.userInfo } }
       set { options.withLock { $0.userInfo = newValue } }

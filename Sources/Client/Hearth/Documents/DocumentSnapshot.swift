@@ -4,8 +4,8 @@ import FirestoreQuery
 
 /// The last known state of a document at one point in time. The document may not exist.
 ///
-/// `DocumentSnapshot` is a protocol here, but a class in the official SDK. `QueryDocumentSnapshot` is a snapshot of an
-/// existing document.
+/// `DocumentSnapshot` is a protocol in Hearth, but a class in the official SDK. `QueryDocumentSnapshot` is a snapshot
+/// of an existing document.
 public protocol DocumentSnapshot: Sendable {
   /// The content of the snapshot.
   var content: DocumentContent { get }

@@ -89,9 +89,9 @@ public struct DocumentChange: Sendable, Equatable {
   public let type: DocumentChangeType
   /// The current document; for a removed document, its last state.
   public let document: QueryDocumentSnapshot
-  /// The document's index after all preceding changes, but before this one; `NSNotFound` for an added document.
+  /// The document's index after all preceding changes, but before this change; `NSNotFound` for an added document.
   public let oldIndex: Int
-  /// The document's index after this change and all preceding ones; `NSNotFound` for a removed document.
+  /// The document's index after this change and all preceding changes; `NSNotFound` for a removed document.
   public let newIndex: Int
 
   init(_ kind: FirestoreQuery.DocumentChange.Kind, _ document: QueryDocumentSnapshot, from old: Int?, to new: Int?) {

@@ -48,7 +48,8 @@ package enum InspectedItem: Sendable {
 }
 
 extension ListenerSnapshot {
-  /// Removes the changes that exceed the size limits of one reported snapshot, and stores their count.
+  /// Removes the changes that exceed the size limits of one reported snapshot, and stores the number of removed
+  /// changes.
   /// - Parameter total: the total number of changes, if `changes` already contains only the first ones; otherwise
   ///   `nil`.
   package mutating func keepFirstChanges(of total: Int? = nil) {

@@ -151,9 +151,11 @@ struct StatusOmissions {
 /// per second, whichever is more. Events that would need more are not sent.
 package struct InspectionBudget {
   private static let share = 100
-  /// The maximum credit. It suffices for the first events, and for the reply to one keystroke.
+  /// The maximum processor time that can be saved for later. It suffices for the first events, and for the reply to one
+  /// keystroke.
   private static let mostSaved = Duration.milliseconds(40)
-  /// The maximum debt. It is small, so that sending resumes soon after a large event.
+  /// The maximum processor time by which the budget can be exceeded. It is small, so that sending resumes soon after a
+  /// large event.
   private static let mostOwed = Duration.milliseconds(20)
 
   /// The default resting share: 1/200 of elapsed time (5 ms per second) is always available.

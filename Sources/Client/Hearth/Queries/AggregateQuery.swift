@@ -137,8 +137,8 @@ extension AggregateQuery {
     }
   }
 
-  /// A sequence of aggregates: the current ones and the new ones after each change. A slow consumer receives only the
-  /// newest.
+  /// A sequence of aggregates: the current aggregates, and new aggregates after each change. A slow consumer receives
+  /// only the newest aggregates.
   public func snapshots(
     options: SnapshotListenOptions = SnapshotListenOptions()
   ) -> AsyncThrowingStream<AggregateQuerySnapshot, any Error> {
@@ -228,7 +228,7 @@ public struct AggregateField: Hashable, Sendable {
 public struct AggregateQuerySnapshot: Sendable {
   /// The query that returned the aggregates.
   public let query: AggregateQuery
-  /// The origin of the aggregates: the backend or the cache. For the cache, it also states whether they include pending
+  /// The origin of the aggregates: the backend or the cache. For the cache, also whether the aggregates include pending
   /// writes.
   public let metadata: SnapshotMetadata
   private let figures: [AggregateField: Value]

@@ -60,8 +60,8 @@ extension Firestore {
   /// receives the newest state. The sequence ends with the client, or immediately if the client cannot be used.
   public var localIndexUpdates: StatusUpdates<[LocalIndex]> { statusUpdates { $0.indexes.map(LocalIndex.init) } }
 
-  /// Creates and drops indexes of the persistent cache. As in the SDK, this is `nil` with a memory cache. This includes
-  /// a memory cache that replaces an unusable durable cache.
+  /// Creates and drops indexes of the persistent cache. As in the SDK, this is `nil` with a memory cache, including a
+  /// memory cache that replaces an unusable durable cache.
   public var persistentCacheIndexManager: PersistentCacheIndexManager? {
     settings.isPersistenceEnabled ? PersistentCacheIndexManager(firestore: self) : nil
   }

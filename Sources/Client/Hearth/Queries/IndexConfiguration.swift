@@ -137,7 +137,7 @@ package struct IndexConfiguration: Sendable {
   }
 
   /// Whether an index covers all collections with its collection id.
-  /// - Returns: `nil` if no query here can use the index; adds a warning in this case.
+  /// - Returns: `nil` if none of Hearth's queries can use the index; adds a warning in this case.
   private mutating func isGroup(_ index: JSONSyntax, _ place: String) throws(JSONError) -> Bool? {
     if let interface = index.member("apiScope"), interface.text != "ANY_API" {
       warn(interface, "\(place) is skipped: it is for another API (\(interface.lineText)).")

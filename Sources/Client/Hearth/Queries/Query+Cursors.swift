@@ -12,7 +12,7 @@ extension Query {
   /// Ends at the last document whose `order(by:)` fields are equal to these values or come before them.
   public func end(at values: [Any]) -> any Query { to(values, isInclusive: true) }
 
-  /// Begins with a document. The document must have every field by which the query is ordered.
+  /// Begins with the given document, which must have every field by which the query is ordered.
   public func start(atDocument document: any DocumentSnapshot) -> any Query { from(document, isInclusive: true) }
   /// Begins after a document.
   public func start(afterDocument document: any DocumentSnapshot) -> any Query { from(document, isInclusive: false) }

@@ -7,8 +7,8 @@ import FirestoreSync
 /// A query for documents, which you can read or listen to. It selects a collection or collection group, optionally
 /// filtered, ordered and limited.
 ///
-/// `Query` is a protocol here, but a class in the official SDK. Because it is a protocol, `CollectionReference` can be
-/// both a query and a `Sendable` value. You can create an invalid query, but every call that uses it fails with
+/// `Query` is a protocol in Hearth, but a class in the official SDK. Because it is a protocol, `CollectionReference`
+/// can be both a query and a `Sendable` value. You can create an invalid query, but every call that uses it fails with
 /// `invalidArgument` and the reason.
 public protocol Query: Sendable {
   /// The query as a `Hashable` value, for use in a `Set` or as a dictionary key.

@@ -15,8 +15,8 @@ public struct FieldValue: Hashable, Sendable {
 
   let kind: Kind
 
-  /// Removes the field. Allowed in `setData` with merging, and in `updateData` as the value of a key, but not inside a
-  /// map there.
+  /// Removes the field. Allowed in `setData` with merging, and in `updateData` as the value of a key. In `updateData`,
+  /// it is not allowed inside a map.
   public static func delete() -> FieldValue { FieldValue(kind: .delete) }
 
   /// Sets the field to the time at which the backend commits the write.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A type that is a value type here, but a class in the SDK for Apple platforms. In the SDK, the class inherits two
-/// methods from `NSObject`, which are defined here: `isEqual` corresponds to `==`, and `copy` to an assignment.
+/// A type that is a value type in Hearth, but a class in the SDK for Apple platforms. In the SDK, the class inherits
+/// two methods from `NSObject`. Hearth defines both: `isEqual` corresponds to `==`, and `copy` to an assignment.
 public protocol FirestoreObject: Equatable {}
 
 extension FirestoreObject {

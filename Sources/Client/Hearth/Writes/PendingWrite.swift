@@ -180,7 +180,7 @@ public struct WriteOperation: Sendable {
   /// The document's path, relative to the database.
   public var path: String { mutation.key.path.text }
 
-  /// The values that the write sets itself. Does not contain server timestamps, increments or array operations. Empty
+  /// The values that the write itself sets. Does not contain server timestamps, increments or array operations. Empty
   /// for a deletion.
   public func data() -> [String: Any] {
     switch mutation.operation {

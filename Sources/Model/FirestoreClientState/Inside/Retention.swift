@@ -44,7 +44,7 @@ package enum EvictionScope: Hashable, Sendable {
   case everything
   /// A document, or the documents directly in a collection, together with their tombstones.
   case path(ResourcePath)
-  /// The documents whose server version matches a query, ignoring its limit.
+  /// The documents whose server version matches a query, ignoring the query's limit.
   case matching(Query)
   /// Only the tombstones of a collection or of one document; `nil` for all tombstones.
   case tombstones(ResourcePath?)

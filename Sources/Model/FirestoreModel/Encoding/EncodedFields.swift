@@ -87,7 +87,7 @@ extension EncodedFields {
     return entries.isCanonical ? [UInt8](bytes[first.all.lowerBound..<last.all.upperBound]) : nil
   }
 
-  /// The canonical entries in a document message in which they are not adjacent or not sorted.
+  /// The canonical entries in a document message whose entries are not adjacent or not sorted.
   private static func sortedEntries(of bytes: UnsafeRawBufferPointer, isStrict: Bool) -> [UInt8]? {
     var entries = CanonicalEntries(bytes, tag, isStrict: isStrict)
     var found: [CanonicalEntries.Entry] = []
@@ -258,8 +258,8 @@ private struct ChangedFields {
 }
 
 extension EncodedFields {
-  /// Whether the values may include an unresolved server timestamp. To decide this, searches for the first bytes of
-  /// that type's name.
+  /// Whether the values may include an unresolved server timestamp. To decide this, searches for the first bytes of the
+  /// type name of server timestamps.
   var mayHoldServerTimestamp: Bool {
     let name = TypedMap.serverTimestamp.withUTF8Bytes { UnsafeRawBufferPointer($0).loadUnaligned(as: UInt64.self) }
     return bytes.withUnsafeBytes { bytes in

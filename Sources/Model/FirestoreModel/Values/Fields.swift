@@ -218,7 +218,7 @@ extension Fields {
 extension FieldMask {
   /// Paths that have the same segments up to and including some depth.
   fileprivate struct Branch {
-    /// The segment that the paths have at this depth.
+    /// The path segment at this depth, which all paths in this branch share.
     let name: String
     /// Whether one of the paths ends at this depth.
     let isPath: Bool

@@ -3,8 +3,8 @@
 /// A field's value: any type that Firestore stores, or the unresolved server timestamp of a local view.
 ///
 /// The operator `==` is Firestore's strict equality, used for document contents, `in` and `array-contains`. The integer
-/// 1 does not equal the double 1.0, and 0.0 does not equal -0.0, but NaN equals NaN. The function `compare` is the
-/// total order of queries, in which the numbers of each pair compare as equal.
+/// 1 does not equal the double 1.0, and 0.0 does not equal -0.0, but NaN equals NaN. The function `compare` implements
+/// the total order of queries, in which 1 equals 1.0, and 0.0 equals -0.0.
 ///
 /// Only the recursive case and the largest case are boxed (`indirect`), so that documents with simple values can be
 /// decoded with few allocations.

@@ -71,7 +71,7 @@ extension Value {
   }
 
   /// The smaller of two numbers for `.ascending`, and otherwise the larger one. If the numbers compare as equal, the
-  /// result is the stored one. If one of them is NaN, the result is NaN.
+  /// result is the stored number. If one of them is NaN, the result is NaN.
   fileprivate static func extreme(_ previous: Value?, _ operand: Value, keeping order: Ordering) -> Value {
     guard let previous, let left = previous.doubleValue, let right = operand.doubleValue else { return operand }
     if left.isNaN || right.isNaN { return .double(.nan) }

@@ -95,8 +95,8 @@ package struct MutationBatch: Sendable {
   /// The time of the write, by this device's clock.
   package var localWriteTime: Timestamp
   /// Patches with the values to which non-idempotent transforms (increments) were originally applied. With these
-  /// patches, the local view does not change if the backend's value arrives before the acknowledgement. They are never
-  /// sent to the backend.
+  /// patches, the local view does not change if the backend's value arrives before the acknowledgement. The patches are
+  /// never sent to the backend.
   package var baseMutations: [Mutation]
   package var mutations: [Mutation]
 
@@ -192,7 +192,7 @@ extension Mutation {
   /// extractTransformBaseValue).
   /// - Returns: `nil` if every transform can be repeated with the same result. This includes the transforms of a set,
   ///   which depend only on the set. Also `nil` for a patch that may have no effect on an existing document, because
-  ///   its base mutation would change the document even then.
+  ///   its base mutation would change the document even if the patch did not.
   package func baseMutation(for document: Document) -> Mutation? {
     guard case .patch = operation, precondition == .none || precondition == .exists(true) else { return nil }
     var base = Fields()

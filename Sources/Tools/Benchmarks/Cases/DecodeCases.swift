@@ -2,7 +2,7 @@
 
 #if HEARTH_CORE
   extension BenchmarkCase {
-    /// Empty, because these cases need the public API, which requires gRPC.
+    /// Empty in a build without gRPC, because these cases need the public API.
     static let decodeCases: [BenchmarkCase] = []
   }
 #else
@@ -11,7 +11,7 @@
   import Hearth
 
   extension BenchmarkCase {
-    /// Cases that decode documents to the types of a program.
+    /// Benchmark cases for decoding documents to the types of a program.
     static let decodeCases = [
       BenchmarkCase(
         name: "codable-decode", summary: "data(as:) of documents of 5 simple fields, of 12 with a map; and encoding"

@@ -2,7 +2,7 @@
 
 #if HEARTH_CORE
   extension BenchmarkCase {
-    /// Empty, because these cases need the public API, which requires gRPC.
+    /// Empty in a build without gRPC, because these cases need the public API.
     static let endToEndCases: [BenchmarkCase] = []
   }
 #else
@@ -51,8 +51,8 @@
       },
     ]
 
-    /// Measures consecutive changes of a document. Each measurement ends when a listener for one in fifty documents
-    /// reports the change as acknowledged.
+    /// Measures consecutive changes of a document. Each measurement ends when a listener whose query matches one in
+    /// fifty documents reports the change as acknowledged.
     @MainActor private static func changes(
       _ bench: Workbench, _ server: EndToEnd, _ change: (Firestore, Int) async throws -> Void
     ) async throws -> Reading {

@@ -2,7 +2,7 @@
 
 #if HEARTH_CORE
   extension BenchmarkCase {
-    /// Empty, because these cases need the public API, which requires gRPC.
+    /// Empty in a build without gRPC, because these cases need the public API.
     static let inspectionCases: [BenchmarkCase] = []
   }
 #else
@@ -14,7 +14,7 @@
   import Synchronization
 
   extension BenchmarkCase {
-    /// Cases that measure the cost for a program of allowing inspection, and of being inspected. The inspector is
+    /// Cases that measure how much it costs a program to allow inspection, and to be inspected. The inspector is
     /// `hearth attach` in a separate process. The program `hearth` must be in the same folder as this program.
     static let inspectionCases = [
       BenchmarkCase(

@@ -2,7 +2,7 @@
 
 #if HEARTH_CORE
   extension BenchmarkCase {
-    /// Empty, because these cases need the public API, which requires gRPC.
+    /// Empty in a build without gRPC, because these cases need the public API.
     static let listenerCases: [BenchmarkCase] = []
   }
 #else
@@ -87,9 +87,9 @@
       return reading
     }
 
-    /// Measures consecutive changes of a document. Each measurement ends with the callback of a listener for one in
-    /// fifty documents.
-    /// - Parameter listeners: the total number of listeners. Each of the others is for a different document.
+    /// Measures consecutive changes of a document. Each measurement ends with the callback of a listener whose query
+    /// matches one in fifty documents.
+    /// - Parameter listeners: the total number of listeners. Each of the other listeners is for a different document.
     @MainActor private static func callbacks(
       _ bench: Workbench, _ server: EndToEnd, listeners: Int = 1, isOnline: Bool = true,
       _ change: (Firestore, Int) async throws -> Void

@@ -49,7 +49,7 @@ extension BenchmarkCase {
 
   /// Measures repeated listening in one client.
   /// - Returns: the time of later listeners, and the time of the first listener. The first listener starts without
-  ///   documents in memory. A memory cache also builds the mirror of its collection then.
+  ///   documents in memory. At that time, a memory cache also builds the mirror of its collection.
   static func firstSnapshot(
     _ bench: Workbench, _ query: Query, inMemory: Bool = false, indexes: [FieldIndex] = [], goal: Double?,
     floor: (SQLiteFloor) throws -> Void

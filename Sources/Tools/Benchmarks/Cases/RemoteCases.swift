@@ -8,7 +8,7 @@ import FirestoreQuery
 import FirestoreSync
 
 extension BenchmarkCase {
-  /// Cases that convert messages of the wire protocol to one remote event.
+  /// Benchmark cases for the conversion of wire protocol messages to one remote event.
   static let wireCases = [
     BenchmarkCase(name: "wire-decode", summary: "ListenResponse bytes of all documents into one remote event") {
       bench in
@@ -73,7 +73,7 @@ extension Document {
 }
 
 extension BenchmarkCase {
-  /// Cases that apply remote events from the backend to the cache and to the views of listeners.
+  /// Benchmark cases for applying remote events from the backend to the cache and to the views of listeners.
   static let remoteCases = [
     BenchmarkCase(name: "apply-remote", summary: "snapshots of 500 new documents of one target into the cache") {
       bench in

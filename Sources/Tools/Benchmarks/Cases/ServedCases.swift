@@ -2,7 +2,7 @@
 
 #if HEARTH_CORE
   extension BenchmarkCase {
-    /// Empty, because these cases need the public API, which requires gRPC.
+    /// Empty in a build without gRPC, because these cases need the public API.
     static let servedCases: [BenchmarkCase] = []
   }
 #else

@@ -16,9 +16,9 @@ extension BenchmarkCase {
     },
   ]
 
-  /// - Returns: four readings. The first is the removal of the documents, and the second also returns the free pages.
-  ///   The third is the longest slice in wall time, which is the longest time that other work waits. The fourth is the
-  ///   slice with the most processor time.
+  /// - Returns: four readings. The first measures the removal of the documents, and the second also includes the
+  ///   release of the free pages. The third is the longest slice in wall time, which is the longest time that other
+  ///   work waits. The fourth is the slice with the most processor time.
   private static func collect(_ bench: Workbench, percentile: Int, goal: Double) throws -> [Reading] {
     var removing = Reading(unit: .milliseconds, goal: goal, samples: [])
     var compacting = Reading(variant: "and compact the file", unit: .milliseconds, samples: [])

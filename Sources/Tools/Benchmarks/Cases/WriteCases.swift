@@ -40,8 +40,8 @@ extension BenchmarkCase {
 
   private static let writesPerRound = 200
 
-  /// - Parameter pending: the number of writes that are already pending. They are to different documents in the
-  ///   collection.
+  /// - Parameter pending: the number of writes that are already pending. The pending writes are to different documents
+  ///   in the collection.
   private static func writeToSnapshot(
     _ bench: Workbench, pending: Int, _ kind: String, _ mutation: (Document, Int) -> Mutation
   ) throws -> Reading {
