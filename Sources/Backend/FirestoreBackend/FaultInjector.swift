@@ -50,7 +50,7 @@ package final class FaultInjector: Sendable {
 
   package var settings: FaultSettings { state.withLock { $0.settings } }
 
-  /// The injected faults that have not happened yet: those of writes, then those of reads, then those of listeners.
+  /// The injected faults that have not happened yet: first the faults of writes, then of reads, then of listeners.
   package var waiting: [FaultEvent] { state.withLock { $0.waiting.events } }
 
   /// Yields a value after each change of the settings or of the waiting faults. Unread changes are merged.
@@ -165,7 +165,7 @@ package final class FaultInjector: Sendable {
     if !lanes.isEmpty { onBreak?(lanes, status) }
   }
 
-  /// Starts flapping with the network down; stops flapping if the settings have no period.
+  /// Starts flapping, first with the network down. Stops flapping if the settings have no period.
   private func flap(_ state: inout State) {
     state.flapping?.cancel()
     state.flapping = nil

@@ -7,7 +7,8 @@ extension LocalBackend {
   /// - Parameter client: the owner of the transaction. If too many transactions are open, the client with the most open
   ///   transactions loses its least recently used one. If that client itself begins another transaction, the new
   ///   transaction is rejected.
-  /// - Throws: `invalid-argument` for an unreadable read time or an unknown retried transaction; `resource-exhausted`.
+  /// - Throws: `invalid-argument` if the read time is unreadable or the transaction to retry is unknown;
+  ///   `resource-exhausted`.
   package func beginTransaction(
     _ options: TransactionOptions, in database: DatabaseID, for client: ClientID? = nil
   ) throws(RPCStatus) -> TransactionID {

@@ -266,7 +266,8 @@ extension Evaluation {
     return result
   }
 
-  /// Evaluates conditions and results in turn; a single result at the end is the default.
+  /// Returns the result of the first condition that is true. The arguments alternate between conditions and results; a
+  /// single result at the end is the default.
   private func switched(_ arguments: [Expression]) throws(EvaluationError) -> Value? {
     var rest = arguments[...]
     while rest.count > 1 {

@@ -183,7 +183,8 @@ extension FirestoreService {
     return (documents, next != nil)
   }
 
-  /// Merges missing documents that have documents below them into a list of other documents, in key order.
+  /// Adds missing documents to a list of existing documents, in key order. A missing document is added if there are
+  /// documents below it.
   private func addingMissing(
     to documents: [Document], isCut: Bool, of collection: ResourcePath, _ after: Bound?, _ limit: Int,
     _ read: ReadConsistency,

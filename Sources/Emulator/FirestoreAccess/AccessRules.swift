@@ -218,8 +218,8 @@ package final class AccessRules: AccessPolicy {
     return (loaded.source, counts)
   }
 
-  /// The coverage of the rules, one line for each ruleset. If the project has a ruleset, it is the only one. Otherwise
-  /// these are the rulesets of databases and the shared ruleset.
+  /// The coverage of the rules, one line for each ruleset. If the project has a separate ruleset, only this ruleset is
+  /// included. Otherwise, the rulesets of databases and the shared ruleset are included.
   package func coverageLines(of project: String) -> [String] {
     let all = state.withLock { state in
       state.projects[project].map { [$0] }

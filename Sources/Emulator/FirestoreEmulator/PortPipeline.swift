@@ -27,7 +27,7 @@ struct PortPipeline: Sendable {
 
   /// - Parameters:
   ///   - isLoopback: whether the port is reachable only from this machine.
-  ///   - allowed: pages on any host that may use the data.
+  ///   - allowed: the origins, on any host, whose pages may use the data.
   ///   - protectsData: whether requests must not clear the data.
   ///   - stop: ends the server; `nil` if requests may not end it.
   ///   - report: receives messages for the user who serves the data.

@@ -85,7 +85,7 @@ extension BridgedStream: StreamOwner {
 
   func receive(_ code: HTTP2Code, on end: StreamEnd) { bridge.receive(code, on: end, self) }
 
-  /// Credits the sender for bytes that have been sent on.
+  /// Credits the sender for bytes that have been forwarded.
   func hasSent(_ owed: Int, on end: StreamEnd) {
     if end !== client { return bridge.hasSentRequest(owed, of: self) }
     server?.connection.settle(owed, server ?? end)

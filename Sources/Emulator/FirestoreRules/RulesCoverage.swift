@@ -16,8 +16,8 @@ package struct RulesCoverage: Sendable {
     var isFalse = 0
     var undefined = 0
     var others: [Value: Int] = [:]
-    /// The latest other values, which are not in `others` yet. Values often repeat, and adding several together is
-    /// faster.
+    /// The latest values other than true and false, which are not counted in `others` yet. Values often repeat, and
+    /// adding several together is faster.
     var recent: [(value: Value, count: Int)] = []
   }
 

@@ -11,7 +11,7 @@ struct DocumentReader {
   let known: CollectionNumbers
   /// The version to read at.
   let version: Int64
-  /// The known counts; `nil` for a reader in a transaction that may be rolled back.
+  /// The cached document counts of queries; `nil` for a reader in a transaction that may be rolled back.
   var counts: CachedCounts?
 
   var readTime: SnapshotVersion { SnapshotVersion(microseconds: version) }
@@ -164,7 +164,7 @@ struct TopDocuments {
   private var documents: [Document] = []
   private var bytes = 0
   private var isThin = false
-  /// The last of the first `limit` documents seen so far; documents after it can be dropped.
+  /// The document at position `limit` among the documents added so far; documents after it can be dropped.
   private var threshold: Document?
 
   /// - Parameter maximumBytes: the maximum size in bytes of whole documents.

@@ -12,7 +12,7 @@ package struct NearestNeighbors: Sendable {
   package var limit: Int
   /// The field of each result that receives the distance.
   package var resultField: FieldPath?
-  /// The largest distance of a result. For a dot product, this is the smallest product.
+  /// The maximum distance of a result; for the dot product, the minimum product.
   package var threshold: Double?
 
   package init(

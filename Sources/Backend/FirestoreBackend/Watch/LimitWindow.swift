@@ -18,7 +18,7 @@ struct LimitWindow {
 
   /// The maximum size in bytes of a window's whole documents. A larger window contains only their sort fields.
   static let wholeBytes = 256 << 10
-  /// The maximum size in bytes of a whole document that is added later. Of a larger one, only the sort fields are
+  /// The maximum size in bytes of a whole document that is added later. Of a larger document, only the sort fields are
   /// stored.
   private static let smallBytes = 1 << 10
 

@@ -102,7 +102,7 @@ struct MissedChanges {
     return watched
   }
 
-  /// - Returns: `nil` for a change that does not affect the target, or that a later change of the document follows.
+  /// - Returns: `nil` if the change does not affect the target, or if a later change of the same document follows.
   private mutating func change(
     at position: Position, below path: ResourcePath, _ target: Target, _ historyStart: Int64, _ reader: DocumentReader
   ) throws(StoreError) -> Change? {

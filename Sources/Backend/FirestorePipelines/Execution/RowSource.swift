@@ -30,7 +30,7 @@ protocol RowSource: Sendable {
   mutating func next() async throws(RPCStatus) -> [Row]?
 }
 
-/// The output rows of a stage, limited in number and in bytes; the last row may exceed the bytes.
+/// The output rows of a stage, limited in number and in bytes. The last row may exceed the byte limit.
 struct Slice {
   static let rows = 500
   static let bytes = 256 << 10

@@ -12,7 +12,7 @@ struct ControlOrigins: Sendable {
   let protectsData: Bool
   /// Ends the server; `nil` if requests over HTTP may not do so.
   var stop: (@Sendable () -> Void)?
-  /// Pages on any host that may use the data, in the format of `Origin`.
+  /// The origins, on any host, whose pages may use the data. In the format of the header `Origin`.
   private let allowed: Set<String>
   private let refused: RefusedOrigins
 

@@ -62,7 +62,7 @@ struct Program: Sendable {
     var file: Int
     var line: Int
     var column: Int
-    /// The statement up to its condition, in UTF-8 bytes of the file.
+    /// The range of the statement up to its condition, in UTF-8 bytes of the file.
     var range: Range<Int>
   }
 

@@ -202,7 +202,7 @@ extension FrameLimits {
     brokenStreams: mostFrames, windowUpdates: mostFrames)
 }
 
-/// The time at which the peer's last bytes arrived, including TLS records.
+/// Records the time at which the peer's last bytes arrived, including TLS records.
 final class SignsOfLife: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
 
