@@ -4,8 +4,8 @@ package import FirestoreModel
 import FirestoreProtocol
 import Synchronization
 
-/// A network between a client and its backend that can be broken manually or randomly. The controls that break the
-/// network and the datastores that use it share one injector. The injector is seeded, so that a run can be repeated.
+/// A network between a client and its backend that can be broken manually or randomly. The datastores that use the
+/// network, and the controls that break it, share one injector. The injector is seeded, so that a run can be repeated.
 package final class FaultInjector: Sendable {
   private struct Call {
     let lane: FaultLane
@@ -227,7 +227,7 @@ package final class FaultInjector: Sendable {
   ///   - isLate: whether the latency applies. The latency does not apply to a message that is sent together with
   ///     another one.
   ///   - bytes: the size of the message, computed only if the bandwidth is limited.
-  ///   - isAnswer: whether the message goes to the client, so that its reading rate applies.
+  ///   - isAnswer: whether the message is sent to the client, so that the client's reading rate applies.
   package func delay(
     _ lane: FaultLane, isLate: Bool = true, isAnswer: Bool = false, bytes: () -> Int
   ) -> Duration {

@@ -167,7 +167,7 @@ package final class HeldBytes: Sendable {
   }
 }
 
-/// A call's permission to do its work. At most `mostTurns` calls of a connection have one at the same time.
+/// A call's permission to do its work. At most `mostTurns` calls of a connection have this permission at the same time.
 package final class Turn: Sendable {
   private let budget: ConnectionBudget
   private let bytes: Int

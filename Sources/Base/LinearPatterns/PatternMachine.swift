@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Finds matches and the parts that their groups captured (Pike's virtual machine). If several matches start at one
-/// position, returns the match that a backtracking search would find first, which tries alternatives from left to
-/// right.
+/// position, returns the match that a backtracking search, which tries alternatives from left to right, would find
+/// first.
 struct PatternMachine {
   private struct Thread {
     var step: Int

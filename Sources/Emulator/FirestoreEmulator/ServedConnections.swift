@@ -10,8 +10,8 @@ final class ServedConnections: Sendable {
   private struct State {
     var listeners: [any Channel] = []
     var channels: [Number: any Channel] = [:]
-    /// The connections that have not sent anything. `order` begins with the oldest of them, so that it is found
-    /// immediately.
+    /// The connections that have not sent anything. `order` begins with the oldest of these connections, so that it is
+    /// found immediately.
     var silent: Set<Number> = []
     var order: CircularBuffer<Number> = []
     var last = 0

@@ -49,9 +49,9 @@ package struct ProxiedClients: Sendable {
     var isOver = false
   }
 
-  /// The database that the clients use; `nil` before the first request that names one.
+  /// The database that the clients use; `nil` before the first request that names a database.
   package private(set) var database: DatabaseID?
-  /// Whether listener or write messages without content were seen.
+  /// Whether events reported listener or write messages without their contents.
   package private(set) var lacksContents = false
   /// Whether clients made calls other than Listen, Write and Commit.
   package private(set) var hasOtherCalls = false

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// The count of each value of each expression of a ruleset.
+/// The coverage of a ruleset: how often each expression had each value.
 package struct RulesCoverage: Sendable {
   /// The result of evaluating an expression.
   package enum Outcome: Sendable, Hashable {

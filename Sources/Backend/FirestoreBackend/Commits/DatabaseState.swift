@@ -95,8 +95,9 @@ struct DatabaseState: Sendable {
 ///
 /// The values strictly increase from commit to commit in a database, across restarts, and are never after the commit
 /// time, which is the version and update time of the written documents. As at the real backend, the value is the commit
-/// time truncated to milliseconds. If that value was used before, because several commits fell into one millisecond, it
-/// is the full commit time, to the microsecond. So the timestamps of many quick commits do not run ahead of the clock.
+/// time truncated to milliseconds. If that value was used before, because several commits fell into one millisecond,
+/// the full commit time is used instead, to the microsecond. So the timestamps of many quick commits do not run ahead
+/// of the clock.
 enum ServerTimestamp {
   /// - Parameters:
   ///   - version: the version of the commit, in microseconds.

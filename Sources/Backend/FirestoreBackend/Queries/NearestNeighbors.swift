@@ -109,7 +109,7 @@ struct NearestDocuments {
 }
 
 extension Document {
-  /// The document with another value of one field, if it exists.
+  /// A copy of the document with a new value in one field. A missing document is returned unchanged.
   func setting(_ path: FieldPath, to value: Value) -> Document {
     guard var fields = data?.fields else { return self }
     var document = self

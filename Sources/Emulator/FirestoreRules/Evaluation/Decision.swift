@@ -187,7 +187,7 @@ struct Decision: ~Copyable {
     return candidates
   }
 
-  /// The reason why a statement does not allow the request before any document is read.
+  /// The reason why a statement that is evaluated without reading documents does not allow the request.
   /// - Returns: `nil` if the statement allows the request.
   private func blindReason(_ candidate: Candidate, _ method: RulesRequest.Method) -> (text: String, isFalse: Bool)? {
     guard let condition = candidate.statement.condition else { return nil }

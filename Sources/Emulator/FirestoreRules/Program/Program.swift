@@ -133,7 +133,7 @@ extension Program {
   }
 }
 
-/// An immutable list at a fixed address. Reading a part of an element needs no reference counting for the rest.
+/// An immutable list at a fixed address. Reading a part of an element needs no reference counting for the other parts.
 ///
 /// The compiler cannot verify for a pointer that sending the list to another thread is safe. Sending is safe because
 /// `init` writes the memory before another thread can have the list. Later the memory is only read, and the elements
