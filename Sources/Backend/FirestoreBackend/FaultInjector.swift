@@ -284,8 +284,8 @@ private struct WaitingFaults {
   }
 }
 
-/// The newest resume tokens that a backend has sent. An older token counts as forgotten, so its target starts over,
-/// which is always correct.
+/// The newest resume tokens that a backend has sent. An older token is treated as forgotten, so that its target starts
+/// over.
 struct SentTokens {
   private static let limit = 10_000
 

@@ -155,7 +155,7 @@ package final class AccessRules: AccessPolicy {
   /// - Throws: `unauthenticated` for a token that has expired.
   func checkTime(_ expiry: Int64?) throws(RPCStatus) { if let expiry { try tokens.check(expiry) } }
 
-  /// The seconds until a token expires; `nil` for never.
+  /// The seconds until a token expires; `nil` if it never expires.
   func timeLeft(until expiry: Int64?) -> Int64? { expiry.flatMap { tokens.timeLeft(until: $0) } }
 
   /// - Throws: `unauthenticated` for a user of another project.

@@ -50,8 +50,8 @@ struct PortPipeline: Sendable {
       service, turn, isLoopback ? .loopback : .network, budget, EmulatorCalls(origins, channels, log), log: log)
   }
 
-  /// Ends the WebChannel sessions, which remain after their connections, and so releases the backend. Call it on the
-  /// connections' thread.
+  /// Ends the WebChannel sessions, which can outlast their connections. Afterwards the sessions no longer retain the
+  /// backend. Call it on the connections' thread.
   func close() { channels.close() }
 
   /// Ends a connection above the limit.

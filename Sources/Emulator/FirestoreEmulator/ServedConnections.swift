@@ -154,7 +154,7 @@ final class ConnectionRefusalHandler: ChannelInboundHandler {
     }
   }
 
-  /// `PRI` and a space distinguish HTTP/2 from every HTTP/1 method.
+  /// The number of bytes that distinguish HTTP/2 from every HTTP/1 method: `PRI` and a space.
   private static let telling = 4
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }

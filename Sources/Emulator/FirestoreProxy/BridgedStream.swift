@@ -33,7 +33,7 @@ final class BridgedStream {
   var isStalled = false
   var questions = MessageCounter(keeping: 0)
   var answers: MessageCounter
-  /// Whether the response to each forwarded write will be lost, in order. The handshake of a stream does not count.
+  /// Whether the response to each forwarded write will be lost, in order. The handshake of a stream is not included.
   var losses: [Bool] = []
   var hasShakenHands = false
   var hasAnswerHead = false

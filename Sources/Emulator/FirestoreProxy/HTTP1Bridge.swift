@@ -23,7 +23,7 @@ final class HTTP1Bridge: ProxiedConnection {
   /// The reason why the proxy broke the connection.
   private var breakage: String?
 
-  /// The number of unsent bytes in one direction. Above this number, the proxy does not read from the sending side.
+  /// The limit on unsent bytes in one direction. Above it, the proxy does not read from the sending side.
   private static let mostBytes = 1 << 20
 
   init(_ core: ProxyCore) { self.core = core }

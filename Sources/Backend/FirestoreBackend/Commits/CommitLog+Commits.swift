@@ -49,8 +49,8 @@ extension CommitLog {
     }
   }
 
-  /// - Throws: an error that no single commit caused, or `refused` for a database that is not served. Nothing was
-  ///   applied then.
+  /// - Throws: an error that no single commit caused, or `refused` for a database that is not served. After an error,
+  ///   nothing was applied.
   private mutating func commitTogether(
     _ orders: [CommitOrder]
   ) throws(StoreError) -> [Result<CommitOutcome, StoreError>] {

@@ -63,7 +63,7 @@ struct NearestDocuments {
 
   /// - Parameters:
   ///   - target: orders equally distant documents.
-  ///   - maximumBytes: the maximum size in bytes of whole documents.
+  ///   - maximumBytes: the maximum size in bytes of all whole documents together.
   init(_ search: NearestNeighbors, _ target: Target, holding maximumBytes: Int) {
     (self.search, self.target, self.maximumBytes) = (search, target, maximumBytes)
     length = search.vector.reduce(0) { $0 + $1 * $1 }

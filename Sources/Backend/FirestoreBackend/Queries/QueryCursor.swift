@@ -138,8 +138,8 @@ extension LocalBackend {
     return try await ordered(request.query, at: version, in: request.database, holding: 0).documents.map(\.key)
   }
 
-  /// - Parameter bytes: the maximum size in bytes of whole documents in a sorted result. Larger results contain only
-  ///   sort fields.
+  /// - Parameter bytes: the maximum size in bytes of all whole documents in a sorted result. Larger results contain
+  ///   only sort fields.
   func open(_ request: ReadRequest, at version: Int64, holding bytes: Int) async throws(RPCStatus) -> QueryCursor {
     let query = request.query
     if query.isScannedInPieces {

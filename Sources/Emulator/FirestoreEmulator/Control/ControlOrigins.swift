@@ -6,7 +6,7 @@ import TransportSecurity
 /// rebinding, a page whose host name resolves to this machine even counts as the same origin, but the request still
 /// contains that name.
 struct ControlOrigins: Sendable {
-  /// Whether the port is reachable only from this machine. Only loopback host names are valid then.
+  /// Whether the port is reachable only from this machine. If so, only loopback host names are valid.
   let isLoopback: Bool
   /// Whether requests must not clear the data, because the data is used for more than tests.
   let protectsData: Bool

@@ -55,7 +55,8 @@ struct ChannelSession {
   private(set) var back = BackChannel.none
   /// Whether the stream has ended.
   private(set) var isOver = false
-  /// The turns since the last use of the session, since the last data on the back channel, and since its opening.
+  /// The turns since the last use of the session, since the last data on the back channel, and since the back channel
+  /// was opened.
   private var (unusedTurns, silentTurns, openTurns) = (0, 0, 0)
   private var patienceTurns = mostSilentTurns
 
@@ -256,7 +257,7 @@ package struct ChannelOutbox {
     return Self.framed(text)
   }
 
-  /// Puts its length before a text. The length is in UTF-16 code units, as browsers count.
+  /// Prefixes a text with its length, in UTF-16 code units as browsers count.
   package static func framed(_ text: [UInt8]) -> [UInt8] {
     var units = 0
     for byte in text {

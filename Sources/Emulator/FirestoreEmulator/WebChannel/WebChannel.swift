@@ -16,7 +16,7 @@ final class WebChannel: AnswerSource, Delivering {
     case ended
   }
 
-  /// The total size in bytes of all sessions and connections. Above this size, each session must store less.
+  /// The limit in bytes for all sessions and connections together. Above it, each session must store less.
   private static let ampleBytes = 16 << 20
   /// The size in bytes of the documents to read in one step when memory is scarce. The documents become larger as JSON.
   private static let scarceStepBytes = 64 << 10

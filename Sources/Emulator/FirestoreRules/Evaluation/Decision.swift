@@ -32,7 +32,7 @@ struct Decision: ~Copyable {
     evaluator = Evaluator(ruleset, request, DocumentAccess(request, documents), room)
   }
 
-  /// Ends the decision and returns the counts and buffers for the next one.
+  /// Ends the decision and returns the counts and buffers for the next decision.
   consuming func leftRoom() -> RulesRoom { evaluator.leftRoom() }
 
   private var program: Program { _read { yield ruleset.program } }
@@ -57,7 +57,7 @@ struct Decision: ~Copyable {
     return isAllowed
   }
 
-  /// Evaluates the outcomes' statements again, and adds the values of their parts.
+  /// Evaluates the conditions of the outcomes' statements again, and stores the values of their parts in the outcomes.
   private mutating func noteValues(from first: Int) {
     guard first < outcomes.count else { return }
     var again = evaluator.again()

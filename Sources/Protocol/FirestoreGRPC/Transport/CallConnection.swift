@@ -191,8 +191,8 @@ final class CallConnection: FrameConnectionOwner {
 }
 
 extension FrameLimits {
-  /// The number of frames of one kind that a backend may send within half a minute. The limit is high, because a
-  /// backend uses pings to measure the connection, and resets each call that it answers early.
+  /// The maximum number of frames of one kind that a backend may send within half a minute. The limit is high, because
+  /// a backend uses pings to measure the connection, and resets each call that it answers early.
   private static let mostFrames = 20_000
 
   /// The limits for a backend. Backpressure applies to each stream separately, so a slow reader does not block the
