@@ -18,7 +18,7 @@ package struct ProxiedClients: Sendable {
     case fault(FaultChange)
     /// A fault affected the client's last write or listener.
     case hit(FaultEvent)
-    /// A description of traffic that the proxy cannot report as an event of a client.
+    /// A description of traffic or of a fault that the proxy cannot report as an event of a client.
     case gap(String)
     /// The client disconnected a minute ago and did not return.
     case left
