@@ -22,7 +22,7 @@ struct BackendFile: ~Copyable {
   let openFiles: OpenFiles?
   /// The first detected damage.
   private let damage = Mutex<StoreError?>(nil)
-  /// The state of the disk: whether a disk error made the last transaction fail.
+  /// A flag that is set if a disk error made the last transaction fail.
   private let isFailing = Mutex(false)
 
   /// - Throws: `corrupt` if the stored data is damaged; the files are then left unchanged.
@@ -105,7 +105,8 @@ struct BackendFile: ~Copyable {
     return result
   }
 
-  /// Reports the first transaction that fails because of the disk, and later the first one that succeeds again.
+  /// Reports the first transaction that fails because of a disk error, and later the first transaction that succeeds
+  /// again.
   private borrowing func noteDisk(_ error: StoreError?) {
     guard files != nil else { return }
     switch error?.kind {

@@ -4,8 +4,8 @@ package import FirestoreModel
 import FirestoreProtocol
 import Synchronization
 
-/// A network between a client and its backend that can be broken manually or randomly. The controls that break the
-/// network and the datastores that use it share one injector. The injector is seeded, so that a run can be repeated.
+/// A network between a client and its backend that can be broken manually or randomly. The datastores that use the
+/// network, and the controls that break it, share one injector. The injector is seeded, so that a run can be repeated.
 package final class FaultInjector: Sendable {
   private struct Call {
     let lane: FaultLane
@@ -50,7 +50,7 @@ package final class FaultInjector: Sendable {
 
   package var settings: FaultSettings { state.withLock { $0.settings } }
 
-  /// The injected faults that have not happened yet: those of writes, then those of reads, then those of listeners.
+  /// The injected faults that have not happened yet: first the faults of writes, then of reads, then of listeners.
   package var waiting: [FaultEvent] { state.withLock { $0.waiting.events } }
 
   /// Yields a value after each change of the settings or of the waiting faults. Unread changes are merged.
@@ -165,7 +165,7 @@ package final class FaultInjector: Sendable {
     if !lanes.isEmpty { onBreak?(lanes, status) }
   }
 
-  /// Starts flapping with the network down; stops flapping if the settings have no period.
+  /// Starts flapping, first with the network down. Stops flapping if the settings have no period.
   private func flap(_ state: inout State) {
     state.flapping?.cancel()
     state.flapping = nil
@@ -227,7 +227,7 @@ package final class FaultInjector: Sendable {
   ///   - isLate: whether the latency applies. The latency does not apply to a message that is sent together with
   ///     another one.
   ///   - bytes: the size of the message, computed only if the bandwidth is limited.
-  ///   - isAnswer: whether the message goes to the client, so that its reading rate applies.
+  ///   - isAnswer: whether the message is sent to the client, so that the client's reading rate applies.
   package func delay(
     _ lane: FaultLane, isLate: Bool = true, isAnswer: Bool = false, bytes: () -> Int
   ) -> Duration {
@@ -284,8 +284,8 @@ private struct WaitingFaults {
   }
 }
 
-/// The newest resume tokens that a backend has sent. An older token counts as forgotten, so its target starts over,
-/// which is always correct.
+/// The newest resume tokens that a backend has sent. An older token is treated as forgotten, so that its target starts
+/// over.
 struct SentTokens {
   private static let limit = 10_000
 

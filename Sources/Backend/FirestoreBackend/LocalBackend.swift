@@ -164,8 +164,8 @@ package struct BackendConfiguration: Sendable {
 
   package var location: Location
   package var durability: Durability
-  /// The maximum size in bytes of earlier versions, each stored for at most an hour. Reads in the past reach back as
-  /// far as both limits allow.
+  /// The maximum size in bytes of all earlier versions together. Each version is stored for at most an hour. Reads in
+  /// the past reach back as far as both limits allow.
   package var keptHistoryBytes: Int64
   /// The maximum size in bytes of the page cache.
   package var pageCacheBytes = usualPageCacheBytes
@@ -182,7 +182,7 @@ package struct BackendConfiguration: Sendable {
   /// rejects commits with `failedPrecondition`, and its files are not checked again.
   package var isPrivateCopy = false
 
-  /// The default size of the page cache. It holds the interior B-tree pages of a million documents.
+  /// The default size of the page cache, which is enough for the interior B-tree pages of a million documents.
   package static let usualPageCacheBytes = 16 << 20
 
   package init(

@@ -5,9 +5,10 @@ import FirestoreSQLite
 
 extension LocalBackend {
   /// - Parameter client: the owner of the transaction. If too many transactions are open, the client with the most open
-  ///   transactions loses its least recently used one. If that client itself begins another transaction, the new
-  ///   transaction is rejected.
-  /// - Throws: `invalid-argument` for an unreadable read time or an unknown retried transaction; `resource-exhausted`.
+  ///   transactions loses its least recently used transaction. If that client itself begins another transaction, the
+  ///   new transaction is rejected.
+  /// - Throws: `invalid-argument` if the read time is unreadable or the transaction to retry is unknown;
+  ///   `resource-exhausted`.
   package func beginTransaction(
     _ options: TransactionOptions, in database: DatabaseID, for client: ClientID? = nil
   ) throws(RPCStatus) -> TransactionID {
@@ -238,8 +239,8 @@ struct TransactionTable {
 }
 
 extension DocumentReader {
-  /// Whether the transaction has a conflict. It has one if a document changed that the transaction looked up, or that
-  /// one of its queries matched or now matches, ignoring limits.
+  /// Whether the transaction has a conflict: a document that it looked up has changed, or a changed document matched or
+  /// now matches one of its queries, ignoring limits. Also true if the changes are no longer recorded.
   func hasConflict(_ transaction: OpenTransaction) throws(StoreError) -> Bool {
     guard let version = transaction.version, version < state.committed else { return false }
     // The changes since then are no longer recorded, so any document may have changed.

@@ -117,7 +117,7 @@ struct Evaluation {
     return (values, held)
   }
 
-  /// Whether the value of an expression allocates new memory.
+  /// Whether evaluating an expression allocates memory for its value.
   private func isMade(by expression: Expression) -> Bool {
     switch expression {
     case .constant, .variable, .metadata: return false
@@ -225,8 +225,8 @@ extension Evaluation {
     }
   }
 
-  /// Whether all arguments are `wanted`. Returns false as soon as one argument is not. Otherwise throws an error if an
-  /// argument fails, or returns `nil` if an argument is null or absent.
+  /// Whether all arguments have the value `wanted`. Returns false as soon as an argument has the other value. Otherwise
+  /// throws an error if an argument fails, or returns `nil` if an argument is null or absent.
   private func all(
     _ arguments: [Expression], are wanted: Bool, in form: LazyForm
   ) throws(EvaluationError) -> Bool? {
@@ -266,7 +266,8 @@ extension Evaluation {
     return result
   }
 
-  /// Evaluates conditions and results in turn; a single result at the end is the default.
+  /// Returns the result of the first condition that is true. The arguments alternate between conditions and results; a
+  /// single result at the end is the default.
   private func switched(_ arguments: [Expression]) throws(EvaluationError) -> Value? {
     var rest = arguments[...]
     while rest.count > 1 {

@@ -223,7 +223,7 @@ extension Row {
     }
   }
 
-  /// The row as the value of an expression: the value of the field if there is only one, else a map.
+  /// The row as the value of an expression: the value of its field if the row has only one field, otherwise a map.
   var value: Value {
     let fields = data.fields
     return fields.count == 1 ? fields.entries[0].value : .map(fields)

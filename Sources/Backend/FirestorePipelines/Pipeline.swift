@@ -81,7 +81,7 @@ struct NearestSearch: Sendable {
   let measure: VectorDistance
   let limit: Int?
   let distanceField: FieldPath?
-  /// The largest distance of a result. For a dot product, this is the smallest product.
+  /// The maximum distance of a result; for the dot product, the minimum product.
   let threshold: Double?
 }
 

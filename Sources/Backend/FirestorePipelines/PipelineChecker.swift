@@ -335,7 +335,7 @@ extension PipelineChecker {
 }
 
 extension ExpressionMessage {
-  /// The name of the message's type in errors, as in Cloud Firestore's.
+  /// The name of the message's type in error messages, as in Cloud Firestore's error messages.
   fileprivate var wireType: String {
     switch self {
     case .constant(let value): value.pipelineType.uppercased() + "_VALUE"

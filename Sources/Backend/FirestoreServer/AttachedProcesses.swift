@@ -53,7 +53,7 @@ final class AttachedProcesses: Sendable {
     onChange(members)
   }
 
-  /// Sends the current list of attached processes to a process that is reading again.
+  /// Sends the current list of attached processes to a process that has resumed reading.
   func tell(_ channel: any Channel) {
     let members = state.value.members
     guard members.contains(where: { $0.channel === channel }) else { return }

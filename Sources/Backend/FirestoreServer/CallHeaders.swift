@@ -42,8 +42,8 @@ package struct CallHeaders {
     }
   }
 
-  /// Whether this is the head of a gRPC call. Any request to a Firestore method counts too, even if it is not valid
-  /// gRPC.
+  /// Whether this is the head of a gRPC call. A request to a Firestore method is always treated as a call, even if it
+  /// is not valid gRPC.
   package var isCall: Bool { isPost && isGRPC || method != nil }
 
   /// The name of the Firestore method; `nil` for another service.

@@ -144,7 +144,7 @@ package final class ConnectionBudget: Sendable {
 /// Counts the bytes of documents that one call has read but not sent.
 package final class HeldBytes: Sendable {
   private let budget: ConnectionBudget
-  /// The memory that each byte of the documents counts as, in bytes.
+  /// The number of bytes of memory that are charged per byte of document data.
   private let factor: Int
   private let count: NIOLoopBoundBox<Int>
 
@@ -167,7 +167,7 @@ package final class HeldBytes: Sendable {
   }
 }
 
-/// A call's permission to do its work. At most `mostTurns` calls of a connection have one at the same time.
+/// A call's permission to do its work. At most `mostTurns` calls of a connection have this permission at the same time.
 package final class Turn: Sendable {
   private let budget: ConnectionBudget
   private let bytes: Int
@@ -217,8 +217,8 @@ package final class ServerBudget: Sendable {
   /// - Parameters:
   ///   - loop: the thread of all connections.
   ///   - limit: the maximum memory in bytes.
-  ///   - afterFlood: called on the loop after most of a large amount of memory was released. A program that owns its
-  ///     process can return the memory to the system.
+  ///   - afterFlood: called on the loop after most of a large amount of memory was released. A standalone program can
+  ///     then return the memory to the system.
   package init(on loop: any EventLoop, limit: Int, afterFlood: @escaping @Sendable () -> Void = {}) {
     self.limit = limit
     self.afterFlood = afterFlood
@@ -301,13 +301,13 @@ package struct ConnectionLimits: Sendable {
 
   /// The maximum number of concurrent calls.
   let streams: Int
-  /// The bytes of a call that a client may send before they are read.
+  /// The number of bytes that a client may send on one call before the server has read them.
   let windowBytes: Int
   /// The maximum size of all unanswered requests in bytes. A few requests of the maximum size fit.
   let requestBytes: Int
-  /// The maximum number of unread response bytes. At this size calls wait.
+  /// The maximum number of response bytes that the client has not read. At this number, further calls wait.
   let responseBytes: Int
-  /// The maximum number of consecutive window updates without another frame.
+  /// The maximum number of consecutive window updates without data or headers in between.
   let windowUpdates: Int
   /// The time within which a client must start its protocol, including TLS.
   package let handshake = TimeAmount.seconds(30)

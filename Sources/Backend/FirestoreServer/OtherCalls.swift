@@ -15,8 +15,8 @@ package protocol AuxiliaryCall: Sendable {
 /// The requests on HTTP/2 connections that a server answers in addition to the calls of google.firestore.v1 and its
 /// administration.
 package protocol OtherCalls: Sendable {
-  /// Starts to serve the request with this path, if it is not a gRPC call.
-  /// - Returns: `nil` for every other path.
+  /// Starts to serve a request that is not a gRPC call.
+  /// - Returns: `nil` for a gRPC call, and for any other request that this object does not serve.
   func call(on stream: ServedStream, path: String, _ service: FirestoreService) -> (any StreamedCall)?
 
   /// Finds a call of another service by its path.

@@ -8,7 +8,7 @@ package struct LoggedRequest: Sendable {
   package var method: String
   /// The path without the query.
   package var path: String
-  /// The status of HTTP, which is 200 for every gRPC call.
+  /// The HTTP status, which is 200 for every gRPC call.
   package var status: Int
   /// The status of a gRPC call; `nil` for other requests.
   package var code: StatusCode?

@@ -5,7 +5,7 @@ package import FirestoreService
 import HTTP2Frames
 package import NIOCore
 
-/// Configures HTTP/2 connections, and has the state that all of them share. The path of their calls:
+/// Configures HTTP/2 connections, and stores the state that all of them share. The path of their calls:
 /// ```
 /// bytes ─► FrameConnection ─► ServedConnection ─┬─ a small request ──► PromptCall
 ///                                ServedStream   └─ others ───────────► ListenCall, TaskCall, OtherCalls

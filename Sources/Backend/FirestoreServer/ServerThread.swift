@@ -75,7 +75,7 @@ package final class CommitBatcher: Sendable {
 
 /// The stream of a listener, on any transport.
 package protocol Delivering: AnyObject {
-  /// Sends the messages of one backend step; schedules itself again if there are more.
+  /// Sends the messages of one backend step; schedules itself again if there are more messages.
   func deliver()
 }
 

@@ -20,7 +20,8 @@ package final class SocketServer: Sendable {
   private static let heartbeatInterval = TimeAmount.seconds(30)
   private static let maximumConnections = 1_000
 
-  /// The maximum number of connections: at most half of the file descriptors, so that the program has enough of them.
+  /// The maximum number of connections: at most half of the file descriptors, so that enough descriptors remain for the
+  /// rest of the program.
   private static let connections: Int = {
     var files = rlimit()
     guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &files) == 0 else { return maximumConnections }
@@ -102,8 +103,8 @@ package final class SocketServer: Sendable {
 }
 
 extension Channel {
-  /// Marks the connection so that programs that this process starts, such as an editor, do not inherit it. They would
-  /// keep it open after this process has ended.
+  /// Marks the connection so that programs that this process starts, such as an editor, do not inherit it. Otherwise
+  /// such programs would keep the connection open after this process has ended.
   fileprivate func closeOnExec() throws {
     _ = try pipeline.syncOperations.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) {
       fcntl($0, F_SETFD, FD_CLOEXEC)

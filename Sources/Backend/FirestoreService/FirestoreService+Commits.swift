@@ -73,8 +73,8 @@ extension FirestoreService {
     return try backend.beginTransaction(options, in: database, for: client).bytes
   }
 
-  /// Returns the consistency of a read. Begins a transaction if the read requests one.
-  /// - Returns: the transaction, if it is new.
+  /// Determines the consistency of a read. Begins a transaction if the read requests one.
+  /// - Returns: the consistency, and the id of the transaction if it is new.
   func begin(
     _ selector: ConsistencySelector, in database: DatabaseID, on backend: isolated LocalBackend
   ) throws(RPCStatus) -> (ReadConsistency, new: [UInt8]?) {

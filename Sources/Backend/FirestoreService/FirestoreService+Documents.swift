@@ -171,7 +171,7 @@ extension FirestoreService {
     return WireWriter.message { $0.listDocumentsResponse(page, DocumentNames(database), mask: mask) }
   }
 
-  /// - Returns: the documents, and whether the page ends before the query's result.
+  /// - Returns: the documents, and whether the page ends before the end of the query's result.
   private func page(of request: ReadRequest) async throws(RPCStatus) -> (documents: [Document], isCut: Bool) {
     var (documents, bytes, next) = ([Document](), 0, QueryCursor?.some(try await backend.open(request)))
     while let cursor = next, bytes < Self.pageBytes {
@@ -183,7 +183,8 @@ extension FirestoreService {
     return (documents, next != nil)
   }
 
-  /// Merges missing documents that have documents below them into a list of other documents, in key order.
+  /// Adds missing documents to a list of existing documents, in key order. A missing document is added if there are
+  /// documents below it.
   private func addingMissing(
     to documents: [Document], isCut: Bool, of collection: ResourcePath, _ after: Bound?, _ limit: Int,
     _ read: ReadConsistency,

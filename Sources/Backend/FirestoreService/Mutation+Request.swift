@@ -3,7 +3,7 @@ import FirestoreModel
 import FirestoreProtocol
 
 extension CommitMessage {
-  /// Checks and returns the database, and the writes in it.
+  /// Checks the request, and returns its database and its writes.
   func checked() throws(RPCStatus) -> (DatabaseID, [Mutation]) {
     let database = try ResourceName.database(self.database)
     return (database, try writes.map { write throws(RPCStatus) in try Mutation(request: write, in: database) })

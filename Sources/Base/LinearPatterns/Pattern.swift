@@ -141,7 +141,7 @@ package struct PatternError: Error, Hashable, Sendable {
 struct PatternCompiler {
   private let longest: Int
   private(set) var program: [Pattern.Step] = []
-  /// The number of nodes added so far. It is also limited, because a repeated empty group adds nodes but no steps.
+  /// The number of nodes added so far. It has a separate limit, because a repeated empty group adds nodes but no steps.
   private var additions = 0
 
   init(_ dialect: PatternDialect) { longest = dialect.mostSteps }

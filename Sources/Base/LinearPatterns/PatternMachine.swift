@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Finds matches and the parts that their groups captured (Pike's virtual machine). If several matches start at one
-/// position, returns the match that a backtracking search would find first, which tries alternatives from left to
-/// right.
+/// position, returns the match that a backtracking search, which tries alternatives from left to right, would find
+/// first.
 struct PatternMachine {
   private struct Thread {
     var step: Int
@@ -14,7 +14,7 @@ struct PatternMachine {
   private let dialect: PatternDialect
   private let slots: Int
   let text: [Unicode.Scalar]
-  /// The last round in which each step was reached.
+  /// The numbers of the last rounds in which the steps were reached, one for each step.
   private var seen: [Int]
   private var round = 0
   /// The number of steps that are still allowed.
@@ -223,7 +223,8 @@ extension Pattern {
   }
 }
 
-/// One pass of a pattern over a text. For each step that was reached, stores where the run that reached it began.
+/// One pass of a pattern over a text. For each step that was reached, stores the start position of the run that reached
+/// it.
 struct PatternRun {
   /// The maximum number of characters that are searched. No row on the screen shows more.
   static let longestText = 4000

@@ -35,7 +35,7 @@ struct ScalarSet: Hashable, Sendable {
     return result
   }
 
-  /// ASCII ranges, extended by all scalars that differ from theirs only in case.
+  /// ASCII ranges, extended by all scalars that differ only in case from a scalar in the ranges.
   static func folded(ascii ranges: [ClosedRange<UInt32>]) -> [ClosedRange<UInt32>] {
     let set = ScalarSet(ranges, isExact: false)
     let others = (Array(0x41...0x5A) + Array(0x61...0x7A) + [0x17F, 0x212A]).filter { value in

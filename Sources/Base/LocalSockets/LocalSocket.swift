@@ -51,7 +51,8 @@ package final class LocalSocket: Sendable {
     return descriptor
   }
 
-  /// Makes the directory's owner the owner of the socket. Otherwise, a process of root would exclude this user.
+  /// Makes the directory's owner the owner of the socket. Otherwise, that user could not connect to the socket of a
+  /// process that runs as root.
   private func shareWithOwnerOfDirectory() {
     var information = stat()
     guard geteuid() == 0, fstat(directory, &information) == 0, information.st_uid != 0 else { return }

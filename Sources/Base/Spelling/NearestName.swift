@@ -2,8 +2,8 @@
 
 /// Suggests the correct name for a mistyped one.
 package enum NearestName {
-  /// The candidate that differs from the name by the fewest edits, if they are few enough for a typo: at most a third
-  /// of the name's length, or two.
+  /// The candidate that differs from the name by the fewest edits, if they are few enough for a typo: at most two, or
+  /// at most a third of a longer name's length.
   package static func suggestion(for name: String, among candidates: some Sequence<String>) -> String? {
     guard let best = closest(to: name, among: candidates) else { return nil }
     return best.edits <= max(2, min(name.utf8.count, 64) / 3) ? best.name : nil

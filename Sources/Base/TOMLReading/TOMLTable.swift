@@ -91,7 +91,7 @@ final class TableNode {
     return table
   }
 
-  /// - Returns: the first element of an array of tables.
+  /// - Returns: the first element of the new array of tables.
   func addElement(_ key: [UInt8]) -> TableNode {
     let tables = TableNodes()
     insert(key, .tables(tables))

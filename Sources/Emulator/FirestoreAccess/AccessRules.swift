@@ -155,7 +155,7 @@ package final class AccessRules: AccessPolicy {
   /// - Throws: `unauthenticated` for a token that has expired.
   func checkTime(_ expiry: Int64?) throws(RPCStatus) { if let expiry { try tokens.check(expiry) } }
 
-  /// The seconds until a token expires; `nil` for never.
+  /// The seconds until a token expires; `nil` if it never expires.
   func timeLeft(until expiry: Int64?) -> Int64? { expiry.flatMap { tokens.timeLeft(until: $0) } }
 
   /// - Throws: `unauthenticated` for a user of another project.
@@ -218,8 +218,8 @@ package final class AccessRules: AccessPolicy {
     return (loaded.source, counts)
   }
 
-  /// The coverage of the rules, one line for each ruleset. If the project has a ruleset, it is the only one. Otherwise
-  /// these are the rulesets of databases and the shared ruleset.
+  /// The coverage of the rules, one line for each ruleset. If the project has a separate ruleset, only this ruleset is
+  /// included. Otherwise, the rulesets of databases and the shared ruleset are included.
   package func coverageLines(of project: String) -> [String] {
     let all = state.withLock { state in
       state.projects[project].map { [$0] }

@@ -89,7 +89,7 @@ struct CallAccess: CallerPermissions {
     }
   }
 
-  /// The check before a pipeline reads. The pipeline's first conditions count like the filters of a query.
+  /// The check before a pipeline reads. The pipeline's first conditions are treated like the filters of a query.
   func pipelines(in database: DatabaseID) -> PipelineCheck {
     { read, backend throws(RPCStatus) in
       switch read {

@@ -36,7 +36,8 @@ package struct EmulatorServer: Sendable {
     package var indexes = ServedIndexes()
     /// The mode of transactions whose requests do not specify one.
     package var concurrency = ConcurrencyMode.optimistic
-    /// Pages on other hosts that may use the data, in the browsers' format of `Origin`.
+    /// The allowed origins, in the format of the header `Origin`. Pages on other hosts may use the data only if their
+    /// origin is allowed.
     package var allowedOrigins: Set<String> = []
     /// Receives messages for the user who serves the data, for example about a rejected page, or a page that blocks
     /// itself with too many streams.

@@ -27,7 +27,7 @@ struct PortPipeline: Sendable {
 
   /// - Parameters:
   ///   - isLoopback: whether the port is reachable only from this machine.
-  ///   - allowed: pages on any host that may use the data.
+  ///   - allowed: the origins, on any host, whose pages may use the data.
   ///   - protectsData: whether requests must not clear the data.
   ///   - stop: ends the server; `nil` if requests may not end it.
   ///   - report: receives messages for the user who serves the data.
@@ -50,8 +50,8 @@ struct PortPipeline: Sendable {
       service, turn, isLoopback ? .loopback : .network, budget, EmulatorCalls(origins, channels, log), log: log)
   }
 
-  /// Ends the WebChannel sessions, which remain after their connections, and so releases the backend. Call it on the
-  /// connections' thread.
+  /// Ends the WebChannel sessions, which can outlast their connections. Afterwards the sessions no longer retain the
+  /// backend. Call it on the connections' thread.
   func close() { channels.close() }
 
   /// Ends a connection above the limit.

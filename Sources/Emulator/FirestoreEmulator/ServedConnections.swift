@@ -10,8 +10,8 @@ final class ServedConnections: Sendable {
   private struct State {
     var listeners: [any Channel] = []
     var channels: [Number: any Channel] = [:]
-    /// The connections that have not sent anything. `order` begins with the oldest of them, so that it is found
-    /// immediately.
+    /// The connections that have not sent anything. `order` begins with the oldest of these connections, so that it is
+    /// found immediately.
     var silent: Set<Number> = []
     var order: CircularBuffer<Number> = []
     var last = 0
@@ -154,7 +154,7 @@ final class ConnectionRefusalHandler: ChannelInboundHandler {
     }
   }
 
-  /// `PRI` and a space distinguish HTTP/2 from every HTTP/1 method.
+  /// The number of bytes that distinguish HTTP/2 from every HTTP/1 method: `PRI` and a space.
   private static let telling = 4
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }

@@ -25,8 +25,8 @@ package struct EntityReader {
     var value: WireReader?
   }
 
-  /// The number of values so far. It is limited, because each value uses at least one byte of a document's maximum
-  /// size.
+  /// The number of values so far. It is limited to the maximum size of a document in bytes, because each value uses at
+  /// least one byte.
   private var count = 0
 
   private init() {}

@@ -210,7 +210,7 @@ enum MountedFolders {
   private static let table = "/proc/self/mountinfo"
 
   /// - Parameter path: a path without links.
-  /// - Returns: false if the system does not provide the table.
+  /// - Returns: false if the system does not provide its table of mounted file systems.
   static func contain(_ path: String) -> Bool {
     guard let file = fopen(table, "re") else { return false }
     defer { fclose(file) }
@@ -222,8 +222,8 @@ enum MountedFolders {
     return false
   }
 
-  /// The mount point in a line of the table. It is the fifth word; spaces and similar characters are escaped as
-  /// `\\ooo`.
+  /// The mount point in a line of the table of mounted file systems. It is the fifth word; spaces and similar
+  /// characters are escaped as `\\ooo`.
   static func folder(_ line: String.UTF8View) -> [UInt8]? {
     let words = line.split(separator: UInt8(ascii: " "), maxSplits: 5)
     guard words.count > 4 else { return nil }

@@ -69,7 +69,8 @@ package struct RecordLogWriter: Sendable {
 /// The checksum of a piece of a record: CRC-32C (RFC 3720, appendix B.4), masked as in LevelDB's log format. The mask
 /// keeps checksums effective for data that itself contains checksums.
 enum RecordChecksum {
-  /// `tables[k][byte]` is the checksum of a byte followed by `k` zeros. With it, eight bytes are processed in one step.
+  /// `tables[k][byte]` is the checksum of a byte followed by `k` zeros. With these tables, eight bytes are processed in
+  /// one step.
   private static let tables: [[UInt32]] = {
     // Castagnoli's polynomial, with reversed bits.
     let polynomial: UInt32 = 0x82f6_3b78

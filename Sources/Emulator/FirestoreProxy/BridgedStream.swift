@@ -33,7 +33,7 @@ final class BridgedStream {
   var isStalled = false
   var questions = MessageCounter(keeping: 0)
   var answers: MessageCounter
-  /// Whether the response to each forwarded write will be lost, in order. The handshake of a stream does not count.
+  /// Whether the response to each forwarded write will be lost, in order. The handshake of a stream is not included.
   var losses: [Bool] = []
   var hasShakenHands = false
   var hasAnswerHead = false
@@ -85,7 +85,7 @@ extension BridgedStream: StreamOwner {
 
   func receive(_ code: HTTP2Code, on end: StreamEnd) { bridge.receive(code, on: end, self) }
 
-  /// Credits the sender for bytes that have been sent on.
+  /// Credits the sender for bytes that have been forwarded.
   func hasSent(_ owed: Int, on end: StreamEnd) {
     if end !== client { return bridge.hasSentRequest(owed, of: self) }
     server?.connection.settle(owed, server ?? end)

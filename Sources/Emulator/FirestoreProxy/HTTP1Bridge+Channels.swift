@@ -61,7 +61,7 @@ extension HTTP1Bridge {
 
   // MARK: Back channels
 
-  /// Forwards the frames of a back channel, with the array numbers that the client counts.
+  /// Forwards the frames of a back channel, after converting the server's array numbers to the client's numbers.
   func passFrames(_ bytes: ByteBuffer, _ exchange: HTTP1Exchange, _ session: String) {
     if exchange.isOpaque { return deliver(.body(.byteBuffer(bytes)), exchange, bytes: bytes.readableBytes) }
     guard let frames = exchange.frames.append(bytes) else {

@@ -23,7 +23,7 @@ final class HTTP1Bridge: ProxiedConnection {
   /// The reason why the proxy broke the connection.
   private var breakage: String?
 
-  /// The number of unsent bytes in one direction above which the sending side is not read.
+  /// The limit on unsent bytes in one direction. Above it, the proxy does not read from the sending side.
   private static let mostBytes = 1 << 20
 
   init(_ core: ProxyCore) { self.core = core }
@@ -111,7 +111,7 @@ final class HTTP1Bridge: ProxiedConnection {
   }
 
   /// Decides how faults affect a request whose body has arrived.
-  /// - Returns: whether to forward the request to the server; its head and body have then been sent.
+  /// - Returns: whether the request is forwarded to the server. If so, this function forwards its head and body.
   private func decide(_ exchange: HTTP1Exchange) -> Bool {
     let method = exchange.method
     if method.kind == .listen, exchange.says("addTarget"), let code = core.faults.takeListenFault() {

@@ -240,7 +240,7 @@ extension HTTP2Bridge {
   }
 }
 
-/// Caches what the proxy derives from a list of headers, for all equal header blocks.
+/// Caches the values that the proxy computes from a list of headers. All equal header blocks share this object.
 final class ProxiedBlock {
   private let headers: HPACKHeaders
 

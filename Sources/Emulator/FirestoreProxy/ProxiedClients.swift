@@ -18,7 +18,7 @@ package struct ProxiedClients: Sendable {
     case fault(FaultChange)
     /// A fault affected the client's last write or listener.
     case hit(FaultEvent)
-    /// A description of something that the proxy cannot report.
+    /// A description of traffic or of a fault that the proxy cannot report as an event of a client.
     case gap(String)
     /// The client disconnected a minute ago and did not return.
     case left
@@ -49,9 +49,9 @@ package struct ProxiedClients: Sendable {
     var isOver = false
   }
 
-  /// The database that the clients use; `nil` before the first request that names one.
+  /// The database that the clients use; `nil` before the first request that names a database.
   package private(set) var database: DatabaseID?
-  /// Whether listener or write messages without content were seen.
+  /// Whether events reported listener or write messages without their contents.
   package private(set) var lacksContents = false
   /// Whether clients made calls other than Listen, Write and Commit.
   package private(set) var hasOtherCalls = false

@@ -29,7 +29,7 @@ final class ProxyCore {
   private var connections: [Int: any ProxiedConnection] = [:]
   private var lastConnection = 0
   private var lastStream = 0
-  /// The fault settings. This copy makes checking them cheap for each message.
+  /// A copy of the fault settings, so that checking the settings for each message is cheap.
   private(set) var settings = FaultSettings() { didSet { isCalm = settings.isCalm } }
   /// Whether no setting affects messages.
   private(set) var isCalm = true
@@ -152,7 +152,7 @@ final class ProxyCore {
     for connection in connections.values { connection.acceptToken() }
   }
 
-  /// Ends the open calls of some kinds. If these are all kinds, closes the connections.
+  /// Ends the open calls of the given kinds. If every kind is given, closes the connections.
   func interrupt(_ lanes: [FaultLane], with status: RPCStatus) {
     settings = faults.settings
     for connection in Array(connections.values) {

@@ -23,7 +23,8 @@ struct RESTRoute {
     "commit": .commit, "rollback": .rollback, "executePipeline": .executePipeline,
   ]
   private static let unserved: Set<String> = ["listen", "write"]
-  /// The methods of parents, as in `…/documents:runQuery` and `…/documents/c/a:runQuery`.
+  /// The methods for a parent, which is the root or a document, as in `…/documents:runQuery` and
+  /// `…/documents/c/a:runQuery`.
   private static let ofParents: [String: FirestoreService.Method] = [
     "runQuery": .runQuery, "runAggregationQuery": .runAggregationQuery, "partitionQuery": .partitionQuery,
     "listCollectionIds": .listCollectionIDs,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// The count of each value of each expression of a ruleset.
+/// The coverage of a ruleset: how often each expression had each value.
 package struct RulesCoverage: Sendable {
   /// The result of evaluating an expression.
   package enum Outcome: Sendable, Hashable {
@@ -16,8 +16,8 @@ package struct RulesCoverage: Sendable {
     var isFalse = 0
     var undefined = 0
     var others: [Value: Int] = [:]
-    /// The latest other values, which are not in `others` yet. Values often repeat, and adding several together is
-    /// faster.
+    /// The latest values other than true and false, which are not counted in `others` yet. Values often repeat, and
+    /// adding several together is faster.
     var recent: [(value: Value, count: Int)] = []
   }
 

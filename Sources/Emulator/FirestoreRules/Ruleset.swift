@@ -194,7 +194,7 @@ package struct RulesVerdict: Sendable {
   /// The documents that the decision read with `get` and `exists`, without duplicates. If one of them changes, the
   /// decision may change.
   package var read: [DocumentKey]
-  /// The number of different documents that no earlier decision about the request had read.
+  /// The number of different documents that this decision read and that no earlier decision about the request had read.
   package var accesses: Int
   /// The fields that were assumed to be absent to allow a list, because its query does not name them. `nil` if nothing
   /// was assumed; empty if only the absence of any other fields was assumed.

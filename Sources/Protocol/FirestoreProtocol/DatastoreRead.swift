@@ -114,7 +114,7 @@ package struct CollectionIDsRead: TimedRead {
   }
 }
 
-/// Reads the keys of the missing documents in a collection that have documents below them. The keys are in order.
+/// Reads the keys of a collection's missing documents, if there are documents below them. The keys are in order.
 package struct MissingDocumentsRead: TimedRead {
   package let collection: ResourcePath
   package var view: ReadView

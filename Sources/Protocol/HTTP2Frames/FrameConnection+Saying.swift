@@ -4,7 +4,7 @@ import NIOCore
 // Sends the frames of a connection to its peer.
 
 extension FrameConnection {
-  /// The number of sent data bytes for which the peer may send one window update.
+  /// The number of data bytes that Hearth sends for each additional window update that the peer may send.
   private static let explainingBytes = 1 << 10
 
   /// Sends a piece after all previous pieces, as soon as the peer accepts it.

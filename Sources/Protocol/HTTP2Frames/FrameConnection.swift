@@ -37,7 +37,7 @@ package final class FrameConnection: ChannelInboundHandler {
 
   /// The time that the peer has to read the reason for a failure before the connection is closed.
   private static let drainTime = TimeAmount.seconds(2)
-  /// The number of collected bytes that causes them to be sent before the end of the turn.
+  /// The maximum number of collected bytes. At this number, they are sent before the end of the turn.
   private static let mostGathered = 256 << 10
 
   package let peer: Peer
@@ -66,8 +66,8 @@ package final class FrameConnection: ChannelInboundHandler {
   var unreadAnswers = 0
   var controlFrames = FrameRate()
   var brokenStreams = FrameRate()
-  /// The number of window updates from the peer since the last other frame, minus the number that is allowed in advance
-  /// because of data that this side has sent.
+  /// The number of window updates from the peer since the last frame with data or headers, minus the number that is
+  /// allowed in advance because of data that this side has sent.
   var windowUpdates = 0
   /// Whether DATA or HEADERS were sent or received since the peer's last PING.
   var forgivesPing = false
@@ -285,7 +285,8 @@ extension FrameConnection {
 
   /// The content of the PING that is part of a shutdown. A server sends no other PING.
   private static let farewell: UInt64 = 0x4865_6172_7468
-  /// The time within which a peer must answer the shutdown's PING, and after that the time it has to read the rest.
+  /// The time within which a peer must answer the PING of a shutdown. After the last stream, the peer has the same time
+  /// to read the remaining bytes.
   private static let patience = TimeAmount.seconds(20)
 
   /// Ends the connection after its last stream:

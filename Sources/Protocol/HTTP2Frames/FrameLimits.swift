@@ -17,8 +17,8 @@ package struct FrameLimits: Sendable {
   /// The maximum number of streams within half a minute that the peer cancels, that the peer forces this side to
   /// cancel, or that this side rejects.
   package var brokenStreams: Int
-  /// The maximum number of consecutive window updates without another frame, in addition to those that are allowed
-  /// because of data that this side has sent.
+  /// The maximum number of consecutive window updates without data or headers in between, in addition to those that are
+  /// allowed because of data that this side has sent.
   package var windowUpdates: Int
 
   /// The initial window of a connection in bytes. Also the initial window of its streams, until the peer changes it.

@@ -17,15 +17,16 @@ struct AppliedRequests {
   struct Limits {
     /// The number of responses stored for one client.
     var perClient: Int64 = 64
-    /// The number of responses of all clients, newest first, that are stored regardless of their age.
+    /// The number of newest responses, of all clients together, that are stored regardless of their age.
     var rows: Int64 = 10_000
-    /// The number of responses of all clients, newest first, beyond which responses to streams are deleted at any age.
+    /// The number of newest responses, of all clients together, that may include responses to streams. Older responses
+    /// to streams are deleted regardless of their age.
     var streamRows: Int64 = 50_000
-    /// The maximum age of responses to streams beyond `rows`, in microseconds. One hour is enough: a stream is resumed
-    /// soon or never.
+    /// The maximum age, in microseconds, of responses to streams that are not among the newest `rows` responses. One
+    /// hour is enough: a stream is resumed soon or never.
     var streamAge: Int64 = 3_600_000_000
-    /// The maximum age of responses to caches beyond `rows`, in microseconds. It is 30 days, because a client may be
-    /// offline for a long time.
+    /// The maximum age, in microseconds, of responses to caches that are not among the newest `rows` responses. It is
+    /// 30 days, because a client may be offline for a long time.
     var cacheAge: Int64 = 2_592_000_000_000
     /// The number of requests between two searches for old responses.
     var slice = 4_096

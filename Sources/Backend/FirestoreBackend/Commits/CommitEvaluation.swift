@@ -202,7 +202,8 @@ struct CommitEvaluation {
 }
 
 extension CommitEvaluation.WorkingDocument {
-  /// A document that the commit changes; `before` or `after` is `nil` if it does not exist.
+  /// A document that the commit changes. `before` is `nil` if the commit creates it; `after` is `nil` if the commit
+  /// deletes it.
   struct Change {
     let key: DocumentKey
     let before: StoredDocument?

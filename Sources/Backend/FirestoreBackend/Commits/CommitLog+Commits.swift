@@ -32,7 +32,7 @@ struct CommitOutcome: Sendable {
 
 extension CommitLog {
   /// Applies the requested commits one after the other, each atomically and durably. All commits that are not rejected
-  /// share one transaction and its costs. If that transaction fails, each commit gets a separate one.
+  /// share one transaction and its costs. If that transaction fails, each commit is applied in a separate transaction.
   /// - Returns: a result for each commit. `refused` means that the mutations are invalid. After any error, none of the
   ///   commit's mutations was applied. A commit does not fail if pruning after it fails.
   mutating func commit(_ orders: [CommitOrder]) -> [Result<CommitOutcome, StoreError>] {
@@ -49,8 +49,8 @@ extension CommitLog {
     }
   }
 
-  /// - Throws: an error that no single commit caused, or `refused` for a database that is not served. Nothing was
-  ///   applied then.
+  /// - Throws: an error that no single commit caused, or `refused` for a database that is not served. After an error,
+  ///   nothing was applied.
   private mutating func commitTogether(
     _ orders: [CommitOrder]
   ) throws(StoreError) -> [Result<CommitOutcome, StoreError>] {

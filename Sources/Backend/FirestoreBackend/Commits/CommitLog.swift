@@ -26,11 +26,11 @@ struct CommitLog: ~Copyable {
   let collections = CollectionNumbers()
   private let counts = CachedCounts()
   var history: HistorySize
-  /// The last reported versions that were ahead of the clock, by database number.
+  /// The versions ahead of the clock that were reported last, by database number.
   private var toldVersions: [Int64: Int64] = [:]
   let requestLimits: AppliedRequests.Limits
-  /// The number of requests answered since the last search for old responses. The first request after a start searches
-  /// too.
+  /// The number of requests answered since the last search for old responses. The first request after a start also
+  /// causes a search.
   var unprunedRequests: Int
 
   init(

@@ -54,7 +54,8 @@ struct CommitWriter {
   }
 
   /// Writes the counters, and prunes the recorded changes.
-  /// - Returns: whether the database's state must be stored: changes were not recorded, or some were pruned.
+  /// - Returns: whether the database's state must be stored, because changes were not recorded or recorded changes were
+  ///   pruned.
   mutating func finish(
     keeping keptChanges: Int, isRecorded: Bool, _ connection: Connection
   ) throws(StoreError) -> Bool {

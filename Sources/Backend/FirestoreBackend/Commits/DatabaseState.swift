@@ -5,15 +5,15 @@ import FirestoreSQLite
 /// The state of one database apart from its documents.
 struct DatabaseState: Sendable {
   let id: Int64
-  /// The last version of a commit or a read, in microseconds. When the data is opened, this is not earlier than the
-  /// clock's time. Therefore clients still accept new reads if they saw later versions that the data has lost.
+  /// The last version of a commit or a read, in microseconds. When the data is opened, this is set to at least the
+  /// clock's time. If the data has lost versions that clients saw, the clients therefore still accept new reads.
   var version: Int64
   /// The version of the last commit, as stored in the file.
   var committed: Int64
   /// The version when this process opened the database.
   let opened: Int64
   var openings: Openings
-  /// The last version whose changes are not recorded.
+  /// The last version whose changes are no longer recorded.
   var pruned: Int64
   /// The oldest version available to reads in the past.
   var historyStart: Int64
@@ -95,8 +95,9 @@ struct DatabaseState: Sendable {
 ///
 /// The values strictly increase from commit to commit in a database, across restarts, and are never after the commit
 /// time, which is the version and update time of the written documents. As at the real backend, the value is the commit
-/// time truncated to milliseconds. If that value was used before, because several commits fell into one millisecond, it
-/// is the full commit time, to the microsecond. So the timestamps of many quick commits do not run ahead of the clock.
+/// time truncated to milliseconds. If that value was used before, because several commits fell into one millisecond,
+/// the full commit time is used instead, to the microsecond. So the timestamps of many quick commits do not run ahead
+/// of the clock.
 enum ServerTimestamp {
   /// - Parameters:
   ///   - version: the version of the commit, in microseconds.
@@ -150,7 +151,8 @@ struct Openings: Sendable {
   /// The number of the opening of the data in which the last commit happened.
   var last: Int64 { known.last?.number ?? 0 }
 
-  /// The last version of an opening of the data that is in the file's history; `nil` for an unknown opening.
+  /// The last version that was committed in an opening of the data; `nil` if the file's history does not contain the
+  /// opening.
   /// - Parameter committed: the version of the last commit.
   func end(of number: Int64, committed: Int64) -> Int64? {
     guard let index = known.lastIndex(where: { $0.number == number }) else { return nil }

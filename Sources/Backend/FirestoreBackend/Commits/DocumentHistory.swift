@@ -159,7 +159,7 @@ struct HistorySize {
   /// The number of bytes to free, with a margin so that not every commit prunes.
   func excess(of bytes: Int64) -> Int64 { bytes > limit ? bytes - limit + limit / 16 : 0 }
 
-  /// Clears the cost after the history changed in other ways, so that it is counted again.
+  /// Clears the cost after a bulk change of the history, so that the cost is counted again.
   mutating func forget() { bytes = nil }
 
   mutating func setBytes(_ bytes: Int64) {

@@ -33,8 +33,8 @@ struct LockWaits {
   /// Removes the waiting commits of transactions that have ended.
   mutating func forget(except open: Set<TransactionID>) { blockers = blockers.filter { open.contains($0.key) } }
 
-  /// The transactions of the deadlock that arises if this transaction waits for the others; empty if no deadlock
-  /// arises.
+  /// The transactions of the deadlock that arises if this transaction waits for the other transactions; empty if no
+  /// deadlock arises.
   func cycle(of id: TransactionID, waitingFor others: Set<TransactionID>) -> Set<TransactionID> {
     var (members, seen): (Set<TransactionID>, Set<TransactionID>) = ([], [])
     func reaches(_ next: TransactionID) -> Bool {
@@ -117,7 +117,7 @@ extension LocalBackend {
     !holders(of: mutations, in: database, except: nil).isEmpty
   }
 
-  /// Checks that no other transaction locks a document that this one writes. In a deadlock, ends the youngest
+  /// Checks that no other transaction locks a document that this transaction writes. In a deadlock, ends the youngest
   /// transaction.
   /// - Throws: `locked`; `contention` after ending this transaction.
   func takeLocks(of mutations: [Mutation], in database: DatabaseID, for id: TransactionID) throws(RPCStatus) {

@@ -54,7 +54,7 @@ enum WriteValidation {
     }
   }
 
-  /// Whether a quick scan of a path's bytes shows that the path is valid. Most paths pass it.
+  /// Whether a quick scan of a path's bytes shows that the path is valid. Most paths pass this scan.
   private static func isPlain(_ path: ResourcePath) -> Bool {
     let bytes = path.text.utf8
     guard bytes.count <= ResourcePath.segmentByteLimit else { return false }

@@ -11,7 +11,7 @@ struct DocumentReader {
   let known: CollectionNumbers
   /// The version to read at.
   let version: Int64
-  /// The known counts; `nil` for a reader in a transaction that may be rolled back.
+  /// The cached document counts of queries; `nil` for a reader in a transaction that may be rolled back.
   var counts: CachedCounts?
 
   var readTime: SnapshotVersion { SnapshotVersion(microseconds: version) }
@@ -55,7 +55,8 @@ struct DocumentReader {
   }
 
   /// The ids of the collections directly below a document, or of the root, that have documents at any depth; sorted by
-  /// UTF-8. Skips from id to id, so the cost does not depend on the number of collections below each.
+  /// UTF-8. The search skips from id to id, so its cost does not depend on the number of collections below the
+  /// documents.
   func collectionIDs(below parent: ResourcePath) throws(StoreError) -> [String] {
     let prefix = parent.isRoot ? [] : Array(parent.text.utf8) + [UInt8(ascii: "/")]
     var found: Set<[UInt8]> = []
@@ -92,7 +93,7 @@ extension DocumentReader {
 
   /// The same documents as `run`. If the documents are too large, they contain only the fields that the target sorts
   /// by.
-  /// - Parameter bytes: the maximum size in bytes of whole documents.
+  /// - Parameter bytes: the maximum size in bytes of all whole documents together.
   func ordered(
     _ target: Target, limit: Int?, holding bytes: Int
   ) throws(StoreError) -> (documents: [Document], isThin: Bool) {
@@ -164,10 +165,10 @@ struct TopDocuments {
   private var documents: [Document] = []
   private var bytes = 0
   private var isThin = false
-  /// The last of the first `limit` documents seen so far; documents after it can be dropped.
+  /// The document at position `limit` among the documents added so far; documents after it can be dropped.
   private var threshold: Document?
 
-  /// - Parameter maximumBytes: the maximum size in bytes of whole documents.
+  /// - Parameter maximumBytes: the maximum size in bytes of all whole documents together.
   init(_ target: Target, limit: Int?, holding maximumBytes: Int = .max) {
     self.target = target
     self.limit = limit

@@ -136,7 +136,8 @@ private struct NamedDocumentCursor: DocumentCursor {
 
   let source: BackendDocuments
   var rest: ArraySlice<DocumentKey>
-  /// The number of documents to read at once: about one piece of a query's result, estimated from the last documents.
+  /// The number of documents to read at once: about one piece of a query's result, estimated from the sizes of the
+  /// documents that were read last.
   private var slice = 4
 
   init(source: BackendDocuments, rest: ArraySlice<DocumentKey>) {

@@ -184,8 +184,8 @@ extension LocalBackend {
   }
 
   /// The matches in the query's order, including the offset.
-  /// - Parameter bytes: the maximum size in bytes of whole documents; larger results contain only the fields that the
-  ///   target sorts by.
+  /// - Parameter bytes: the maximum size in bytes of all whole documents together; larger results contain only the
+  ///   fields that the target sorts by.
   func ordered(
     _ query: ServedQuery, at version: Int64, in database: DatabaseID, holding bytes: Int
   ) async throws(RPCStatus) -> (documents: [Document], isThin: Bool) {

@@ -64,7 +64,8 @@ struct LookedUpDocuments {
   }
 }
 
-/// The identity of one state of all looked-up documents. As soon as one of them changes, another object replaces it.
+/// The identity of one state of all looked-up documents. When one of the documents changes, a new object replaces this
+/// one.
 package final class LookedUpState: Sendable {
   init() {}
 }

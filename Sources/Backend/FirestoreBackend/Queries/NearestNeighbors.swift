@@ -12,7 +12,7 @@ package struct NearestNeighbors: Sendable {
   package var limit: Int
   /// The field of each result that receives the distance.
   package var resultField: FieldPath?
-  /// The largest distance of a result. For a dot product, this is the smallest product.
+  /// The maximum distance of a result; for the dot product, the minimum product.
   package var threshold: Double?
 
   package init(
@@ -63,7 +63,7 @@ struct NearestDocuments {
 
   /// - Parameters:
   ///   - target: orders equally distant documents.
-  ///   - maximumBytes: the maximum size in bytes of whole documents.
+  ///   - maximumBytes: the maximum size in bytes of all whole documents together.
   init(_ search: NearestNeighbors, _ target: Target, holding maximumBytes: Int) {
     (self.search, self.target, self.maximumBytes) = (search, target, maximumBytes)
     length = search.vector.reduce(0) { $0 + $1 * $1 }
@@ -109,7 +109,7 @@ struct NearestDocuments {
 }
 
 extension Document {
-  /// The document with another value of one field, if it exists.
+  /// A copy of the document with a new value in one field. A missing document is returned unchanged.
   func setting(_ path: FieldPath, to value: Value) -> Document {
     guard var fields = data?.fields else { return self }
     var document = self

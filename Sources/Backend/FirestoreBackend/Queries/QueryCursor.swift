@@ -63,7 +63,7 @@ package struct QueryPiece: Sendable {
   static let bytes = 256 << 10
 
   package private(set) var documents: [Document] = []
-  /// The number of results that the offset has skipped before these.
+  /// The number of results that the offset has skipped before these documents.
   package internal(set) var skipped = 0
   /// The approximate size in bytes of these documents, including the one retained for the next piece.
   package private(set) var size = 0
@@ -138,8 +138,8 @@ extension LocalBackend {
     return try await ordered(request.query, at: version, in: request.database, holding: 0).documents.map(\.key)
   }
 
-  /// - Parameter bytes: the maximum size in bytes of whole documents in a sorted result. Larger results contain only
-  ///   sort fields.
+  /// - Parameter bytes: the maximum size in bytes of all whole documents in a sorted result. Larger results contain
+  ///   only sort fields.
   func open(_ request: ReadRequest, at version: Int64, holding bytes: Int) async throws(RPCStatus) -> QueryCursor {
     let query = request.query
     if query.isScannedInPieces {
@@ -182,7 +182,7 @@ extension LocalBackend {
   }
 
   /// Reads the next documents of a result.
-  /// - Returns: the documents, and the cursor after them; `nil` if these are the last.
+  /// - Returns: the documents, and the cursor after them; `nil` if no documents follow.
   /// - Throws: `unavailable`, or `aborted` in a transaction, if its version is no longer in the history.
   package func read(_ cursor: QueryCursor) async throws(RPCStatus) -> (piece: QueryPiece, rest: QueryCursor?) {
     switch cursor.state {

@@ -5,8 +5,8 @@ extension LocalBackend {
   /// The minimum time between two notifications of one stream; commits in between are combined.
   package static let followPace = Duration.milliseconds(30)
 
-  /// Notifies of every commit to a database until canceled. The first notification states that everything may have
-  /// changed.
+  /// Delivers notifications about the commits to a database until canceled. The first notification states that
+  /// everything may have changed.
   /// - Parameters:
   ///   - clock: the clock for `followPace`.
   ///   - deliver: receives a notification. Changes are collected until it returns.

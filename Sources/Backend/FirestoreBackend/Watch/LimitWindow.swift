@@ -18,7 +18,7 @@ struct LimitWindow {
 
   /// The maximum size in bytes of a window's whole documents. A larger window contains only their sort fields.
   static let wholeBytes = 256 << 10
-  /// The maximum size in bytes of a whole document that is added later. Of a larger one, only the sort fields are
+  /// The maximum size in bytes of a whole document that is added later. Of a larger document, only the sort fields are
   /// stored.
   private static let smallBytes = 1 << 10
 
@@ -130,7 +130,7 @@ struct LimitWindow {
   }
 }
 
-/// A change of one document for a target's client.
+/// A change to one document, to be sent to a target's client.
 struct MembershipChange {
   /// The document's current state.
   var document: Document
@@ -153,7 +153,8 @@ struct WindowScan {
   private(set) var touched: Set<DocumentKey> = []
   private(set) var isDone = false
 
-  /// - Parameter bytes: the maximum size in bytes of whole documents; beyond it only the sort fields are stored.
+  /// - Parameter bytes: the maximum size in bytes of all whole documents together; beyond it, only the sort fields are
+  ///   stored.
   init(_ target: Target, limit: Int, at version: Int64, holding bytes: Int) {
     self.version = version
     top = TopDocuments(target, limit: limit, holding: bytes)

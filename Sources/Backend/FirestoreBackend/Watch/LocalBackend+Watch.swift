@@ -38,7 +38,7 @@ extension LocalBackend {
   /// - Parameters:
   ///   - isChecked: whether the service has already checked the query. If not, the stricter rules of the SDKs apply.
   ///   - others: the remaining documents of a target that names several documents.
-  /// - Throws: if the error of the request ends the whole stream, such as a target id in use.
+  /// - Throws: an error that ends the whole stream, for example if the target id is already in use.
   package func request(
     _ request: WatchRequest, on session: WatchSessionID, isChecked: Bool = false, others: [DocumentKey] = []
   ) throws(RPCStatus) {

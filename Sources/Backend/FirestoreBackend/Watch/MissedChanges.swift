@@ -102,7 +102,7 @@ struct MissedChanges {
     return watched
   }
 
-  /// - Returns: `nil` for a change that does not affect the target, or that a later change of the document follows.
+  /// - Returns: `nil` if the change does not affect the target, or if a later change of the same document follows.
   private mutating func change(
     at position: Position, below path: ResourcePath, _ target: Target, _ historyStart: Int64, _ reader: DocumentReader
   ) throws(StoreError) -> Change? {
@@ -172,8 +172,8 @@ struct ResumePosition {
 }
 
 extension DocumentReader {
-  /// The version after which a resumed target needs changes. `nil` if the version is not in the file's history, or if
-  /// the changes after it are no longer recorded; the target must then start over.
+  /// The version from which a resumed target continues. `nil` if the version is not in the file's history, or if the
+  /// changes after it are no longer recorded; the target must then start over.
   func version(of resume: WatchTarget.Resume, instance: [UInt8]) -> Int64? {
     switch resume {
     case .token(let token):

@@ -3,10 +3,10 @@ import FirestoreModel
 import FirestoreProtocol
 import FirestoreSQLite
 
-/// The changes not yet sent to a stream's client: the newest state of each document, and the targets that it has joined
-/// or left since the client's state. The memory for a slow client is therefore proportional to the number of changed
-/// documents, not of commits. Beyond `keptBytes` only the names are stored, and the documents are read again when they
-/// are sent.
+/// The changes not yet sent to a stream's client: the newest state of each document, and the targets that the document
+/// has joined or left since the client's last state. The memory for a slow client is therefore proportional to the
+/// number of changed documents, not of commits. Beyond `keptBytes` only the names are stored, and the documents are
+/// read again when they are sent.
 struct PendingChanges {
   private struct Entry {
     /// The changed document; `nil` if it must be read again before it is sent.

@@ -165,7 +165,7 @@ struct WatchSession {
     return WatchDelivery(changes: changes, readTime: reader.readTime, hasMore: hasMore)
   }
 
-  /// Takes the messages to send, when nothing needs reading.
+  /// Takes the messages to send. Call it only if `needsReading` is false.
   mutating func take(_ state: DatabaseState, upTo bytes: Int, instance: [UInt8]) throws(StoreError) -> WatchDelivery {
     let readTime = SnapshotVersion(microseconds: state.version)
     var changes = try takeKnown(upTo: bytes, nil)
@@ -205,7 +205,7 @@ struct TargetReference: Hashable, Sendable {
 /// listeners of other collections.
 struct TargetMatcher {
   private var byCollection: [CollectionName: Set<TargetReference>] = [:]
-  /// The targets by collection group; the path is the group's id.
+  /// The targets by collection group. The path in each key is the id of the group.
   private var byGroup: [CollectionName: Set<TargetReference>] = [:]
   private var byDocument: [CollectionName: Set<TargetReference>] = [:]
 

@@ -101,7 +101,8 @@ struct GroupedRows: RowSource {
   }
 }
 
-/// Produces a row when a combination of values first appears. An absent value counts as null.
+/// Produces one row for each combination of values, when the combination appears for the first time. An absent value
+/// counts as null.
 struct DistinctRows: RowSource {
   private var input: Inflow
   private let run: PipelineRun

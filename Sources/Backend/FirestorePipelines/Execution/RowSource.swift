@@ -20,7 +20,7 @@ package protocol DocumentSource: Sendable {
 
 /// A reading position.
 package protocol DocumentCursor: Sendable {
-  /// The next documents, at most the size of one piece; `nil` at the end.
+  /// The next documents, which together have about the size of one piece of a query's result; `nil` at the end.
   mutating func next() async throws(RPCStatus) -> [Document]?
 }
 
@@ -30,7 +30,7 @@ protocol RowSource: Sendable {
   mutating func next() async throws(RPCStatus) -> [Row]?
 }
 
-/// The output rows of a stage, limited in number and in bytes; the last row may exceed the bytes.
+/// The output rows of a stage, limited in number and in bytes. The last row may exceed the byte limit.
 struct Slice {
   static let rows = 500
   static let bytes = 256 << 10
@@ -50,8 +50,8 @@ struct Slice {
 }
 
 /// The rows that a stage reads one by one from the previous stage, each as a step of the pipeline's work. Unread rows
-/// of a slice count as used memory, except documents that were read directly from the database. Those are limited to
-/// one piece.
+/// of a slice count as used memory, except documents that were read directly from the database. Such documents are
+/// limited to one piece of a query's result.
 struct Inflow: Sendable {
   /// The source of the rows; set to `nil` at the end, to release its memory.
   private var source: (any RowSource)?

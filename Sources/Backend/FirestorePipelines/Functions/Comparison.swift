@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreModel
 
-/// Comparisons by the total order of values. Values of different types are only unequal, and an absent value equals
-/// nothing.
+/// Comparisons by the total order of values. Values of different types are unequal, but neither is less than the other.
+/// An absent value equals no value.
 enum Comparison {
   static let functions: [Function] = [
     Function("equal", 2...2, anything: { values, _ in .boolean(isEqual(values[0], values[1])) }),

@@ -6,13 +6,13 @@ import TransportSecurity
 /// rebinding, a page whose host name resolves to this machine even counts as the same origin, but the request still
 /// contains that name.
 struct ControlOrigins: Sendable {
-  /// Whether the port is reachable only from this machine. Only loopback host names are valid then.
+  /// Whether the port is reachable only from this machine. If so, only loopback host names are valid.
   let isLoopback: Bool
   /// Whether requests must not clear the data, because the data is used for more than tests.
   let protectsData: Bool
   /// Ends the server; `nil` if requests over HTTP may not do so.
   var stop: (@Sendable () -> Void)?
-  /// Pages on any host that may use the data, in the format of `Origin`.
+  /// The origins, on any host, whose pages may use the data. In the format of the header `Origin`.
   private let allowed: Set<String>
   private let refused: RefusedOrigins
 

@@ -62,7 +62,7 @@ struct ExportControl: Sendable {
 
 extension FirestoreService {
   /// Writes all documents of a database, as of one point in time, to a folder in Google's format. The folder gets its
-  /// name when it is complete. It replaces an older export.
+  /// name when it is complete, and then replaces an older export.
   /// - Returns: the number of documents.
   /// - Throws: `RPCStatus`; `failed-precondition` for a folder that cannot be created or written.
   @discardableResult

@@ -24,7 +24,7 @@ final class RequestMonitor: ChannelInboundHandler {
 
   /// Upgrades a connection to a WebSocket on request.
   /// - Parameter send: writes the response head and removes the HTTP handlers.
-  /// - Returns: a future that fails for an invalid request, which then changes nothing.
+  /// - Returns: a future that fails if the request is invalid; the connection is then unchanged.
   static func upgrade(
     _ context: ChannelHandlerContext, _ head: HTTPRequestHead, _ rules: AccessRules,
     send: @escaping (HTTPResponseHead) -> EventLoopFuture<Void>

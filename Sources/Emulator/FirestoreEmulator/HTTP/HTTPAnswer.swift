@@ -77,7 +77,7 @@ struct HTTPAnswer {
   }
 }
 
-/// The source of a `StreamedAnswer`, which writes further pieces. Used on the connections' thread.
+/// The object that writes the further pieces of a `StreamedAnswer`. Used on the connections' thread.
 protocol AnswerSource: AnyObject {
   /// Continues, because the client is reading again.
   func resume()

@@ -44,7 +44,7 @@ protocol HTTPCarrier: AnyObject {
   func close(_ mode: CloseMode)
 }
 
-/// Compares the received bytes of a connection with the parsed requests. The difference is chunk framing. Its
+/// Compares the received bytes of a connection with the parsed requests. The difference is chunk framing. Chunk
 /// extensions (RFC 9112 §7.1.1) are ignored, so a client could send them endlessly.
 final class ReceivedBytesHandler: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer

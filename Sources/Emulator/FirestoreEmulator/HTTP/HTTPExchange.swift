@@ -16,8 +16,7 @@ import NIOHTTP1
 ///                   └─ GET / · DELETE /emulator/v1/projects/P/databases/D/documents[/PATH] · OPTIONS /v1/…
 /// ```
 ///
-/// Nothing is read while a request is answered. A request that is rejected early, or that stalls, ends an HTTP/1
-/// connection.
+/// Nothing is read while a request is answered. An HTTP/1 connection ends if a request is rejected early or stalls.
 final class HTTPExchange {
   struct Request {
     let head: HTTPRequestHead
@@ -127,7 +126,8 @@ final class HTTPExchange {
     if case .answering = state { pending.append(part) } else { take(part) }
   }
 
-  /// Checks the received bytes after their parts have been processed.
+  /// Ends the connection if too many of its received bytes are chunk framing. Call it after the received parts are
+  /// processed.
   func check() {
     guard connection.received?.isMostlyFrame == true else { return }
     switch state {

@@ -37,11 +37,13 @@ struct ChannelSession {
   /// The maximum silence that the server announces, in seconds. After 1.5 times this silence, the client considers a
   /// back channel broken.
   static let keepAlive = 30
-  /// The maximum number of turns without a back channel, and after the end of the session's stream.
+  /// The maximum number of turns for which the session continues without a back channel, and after the end of its
+  /// stream.
   private static let (mostAbsentTurns, mostOverTurns) = (12, 6)
   private static let mostSilentTurns = keepAlive / turn - 1
   private static let mostOpenTurns = 60
-  /// The number of unacknowledged bytes at which the stream is not read, and the smaller number if memory is scarce.
+  /// The number of unacknowledged bytes at which reading from the stream stops, and the smaller number for scarce
+  /// memory.
   static let (keptBytes, leastKeptBytes) = (1 << 20, 256 << 10)
   private static let frameBytes = 64 << 10
   /// The number of unacknowledged bytes above which the session ends. Responses to writes can exceed `keptBytes`.
@@ -53,7 +55,8 @@ struct ChannelSession {
   private(set) var back = BackChannel.none
   /// Whether the stream has ended.
   private(set) var isOver = false
-  /// The turns since the last use of the session, since the last data on the back channel, and since its opening.
+  /// The turns since the last use of the session, since the last data on the back channel, and since the back channel
+  /// was opened.
   private var (unusedTurns, silentTurns, openTurns) = (0, 0, 0)
   private var patienceTurns = mostSilentTurns
 
@@ -63,7 +66,7 @@ struct ChannelSession {
   private var keptBytes: Int { isMemoryScarce ? Self.leastKeptBytes : Self.keptBytes }
   /// The number of bytes in the session.
   var bytes: Int { inbox.bytes + outbox.bytes }
-  /// Whether the session has more bytes than any client needs.
+  /// Whether the unacknowledged bytes exceed the limit above which the session ends.
   var isTooLarge: Bool { outbox.bytes > Self.mostBytes }
 
   /// The response that opens the session. It is array 0.
@@ -254,7 +257,7 @@ package struct ChannelOutbox {
     return Self.framed(text)
   }
 
-  /// Puts its length before a text. The length is in UTF-16 code units, as browsers count.
+  /// Prefixes a text with its length, in UTF-16 code units as browsers count.
   package static func framed(_ text: [UInt8]) -> [UInt8] {
     var units = 0
     for byte in text {

@@ -16,9 +16,9 @@ final class WebChannel: AnswerSource, Delivering {
     case ended
   }
 
-  /// The size in bytes of all sessions and connections above which each session must store less.
+  /// The limit in bytes for all sessions and connections together. Above it, each session must store less.
   private static let ampleBytes = 16 << 20
-  /// The size of the documents to read in one step when memory is scarce. The documents become larger as JSON.
+  /// The size in bytes of the documents to read in one step when memory is scarce. The documents become larger as JSON.
   private static let scarceStepBytes = 64 << 10
   private static let isFull = RPCStatus(.resourceExhausted, "The session's client does not read its messages.")
 
@@ -145,7 +145,7 @@ final class WebChannel: AnswerSource, Delivering {
   }
 
   /// Reads messages from a listener's stream, as many as one step returns.
-  /// - Returns: whether there are more.
+  /// - Returns: whether there are more messages.
   @discardableResult
   private func pull() throws(RPCStatus) -> Bool {
     session.isMemoryScarce = budget.total > Self.ampleBytes

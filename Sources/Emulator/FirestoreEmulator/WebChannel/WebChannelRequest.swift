@@ -104,8 +104,8 @@ struct ForwardBody: Sendable {
 
   /// The maximum number of messages that the client library sends in one request.
   static let mostMessages = 1_000
-  /// The maximum index. A message of a repeated request has an index beyond the number of messages, because the index
-  /// is counted from an earlier offset.
+  /// The maximum index. The index of a message in a repeated request may exceed the number of messages, because the
+  /// index is counted from an earlier offset.
   private static let mostIndex = 2 * mostMessages
   /// The maximum offset, which no session reaches.
   private static let mostOffset = 1 << 48

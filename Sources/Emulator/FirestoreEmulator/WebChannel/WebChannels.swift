@@ -218,7 +218,8 @@ enum ChannelAnswer {
     marked(HTTPAnswer(code, type: type, text), origin)
   }
 
-  /// The response to an invalid request. The client library searches for the text that its session has ended.
+  /// The response to an invalid request. The client library searches the response for the text that reports an ended
+  /// session.
   static func refusal(_ status: RPCStatus, origin: String?) -> HTTPAnswer {
     whole(Array("\(status.message)\n".utf8), code: status.code.httpStatus, origin: origin)
   }

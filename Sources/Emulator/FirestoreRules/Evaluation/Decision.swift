@@ -32,7 +32,7 @@ struct Decision: ~Copyable {
     evaluator = Evaluator(ruleset, request, DocumentAccess(request, documents), room)
   }
 
-  /// Ends the decision and returns the counts and buffers for the next one.
+  /// Ends the decision and returns the counts and buffers for the next decision.
   consuming func leftRoom() -> RulesRoom { evaluator.leftRoom() }
 
   private var program: Program { _read { yield ruleset.program } }
@@ -57,7 +57,7 @@ struct Decision: ~Copyable {
     return isAllowed
   }
 
-  /// Evaluates the outcomes' statements again, and adds the values of their parts.
+  /// Evaluates the conditions of the outcomes' statements again, and stores the values of their parts in the outcomes.
   private mutating func noteValues(from first: Int) {
     guard first < outcomes.count else { return }
     var again = evaluator.again()
@@ -187,7 +187,7 @@ struct Decision: ~Copyable {
     return candidates
   }
 
-  /// The reason why a statement does not allow the request before any document is read.
+  /// The reason why a statement that is evaluated without reading documents does not allow the request.
   /// - Returns: `nil` if the statement allows the request.
   private func blindReason(_ candidate: Candidate, _ method: RulesRequest.Method) -> (text: String, isFalse: Bool)? {
     guard let condition = candidate.statement.condition else { return nil }

@@ -87,7 +87,8 @@ struct Evaluator: ~Copyable {
     return blind
   }
 
-  /// Creates an evaluator for the same request that counts nothing. It shares the documents that this one has read.
+  /// Creates an evaluator for the same request that counts nothing. It shares the documents that this evaluator has
+  /// read.
   func again() -> Evaluator {
     var again = Evaluator(ruleset, shared, documents)
     (again.resource, again.path) = (resource, path)

@@ -237,7 +237,7 @@ extension RuleValue {
     return numbers.count == 1 ? numbers[0] : .oneOf(numbers)
   }
 
-  /// The number itself. For a zero, returns both zeros.
+  /// Returns only the number itself; for a zero, both 0.0 and -0.0.
   private static func zeros(_ number: Double) -> [Double] { number == 0 ? [number, -number] : [number] }
 }
 
@@ -262,7 +262,7 @@ extension RuleValue {
   /// The maximum number of candidates for one value.
   private static let mostCandidates = 8
 
-  /// All possible values. If the value is known, these are only the value itself.
+  /// All possible values. For a known value, the list contains only the value itself.
   var candidates: [RuleValue] { if case .oneOf(let candidates) = self { candidates } else { [self] } }
 
   /// - Returns: `nil` for more than `mostCandidates` different results, or if both true and false occur.

@@ -62,7 +62,7 @@ struct Program: Sendable {
     var file: Int
     var line: Int
     var column: Int
-    /// The statement up to its condition, in UTF-8 bytes of the file.
+    /// The range of the statement up to its condition, in UTF-8 bytes of the file.
     var range: Range<Int>
   }
 
@@ -89,7 +89,8 @@ struct Program: Sendable {
 
 extension Program {
   /// Whether each function is steady: it has no parameters, reads documents, and otherwise depends only on the
-  /// request's user and database. Its result is then valid until a document changes. Calls have no cycles.
+  /// request's user and database. Its result is then valid until a document changes. No function calls itself, directly
+  /// or indirectly.
   var steadyFunctions: [Bool] {
     var known: [Steadiness?] = Array(repeating: nil, count: functions.count)
     return functions.indices.map { place in
@@ -133,12 +134,12 @@ extension Program {
   }
 }
 
-/// An immutable list at a fixed address. Reading a part of an element needs no reference counting for the rest.
+/// An immutable list at a fixed address. Reading a part of an element needs no reference counting for the other parts.
 ///
-/// The compiler cannot verify for a pointer that sending the list to another thread is safe. Sending is safe because
-/// `init` writes the memory before another thread can have the list. Later the memory is only read, and the elements
-/// are `Sendable`. The list cannot be copied, so it has one owner, and `deinit` frees the memory when no reader
-/// remains.
+/// The list contains a pointer, so the compiler cannot verify that sending the list to another thread is safe. Sending
+/// is safe because `init` writes the memory before another thread can access the list. Later the memory is only read,
+/// and the elements are `Sendable`. The list cannot be copied, so it has one owner, and `deinit` frees the memory when
+/// no reader remains.
 struct FixedList<Element: Sendable>: ~Copyable, @unchecked Sendable {
   private let elements: UnsafeMutableBufferPointer<Element>
 

@@ -4,7 +4,8 @@ import FirestoreModel
 extension RulesParser {
   static let tooDeep = "Expression is too complex to evaluate safely."
 
-  /// - Parameter isChain: whether the parts count as nested in each other for the depth, as in `a && b && c`.
+  /// - Parameter isChain: whether each part increases the depth, as if the parts were nested in each other. True for
+  ///   `a && b && c`.
   mutating func add(
     _ kind: Expression.Kind, from start: Int, _ parts: [Expression.ID] = [], isChain: Bool = false
   ) throws(SyntaxFailure) -> Expression.ID {

@@ -203,7 +203,7 @@ struct RulesToken: Equatable {
   }
 
   var kind: Kind
-  /// The source text of the token. A string has no quotes here.
+  /// The source text of the token. For a string, the text does not include the quotes.
   var text: String
   var range: Range<Int>
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The SHA-256 digest (FIPS 180-4), for `hashing.sha256`. Do not use it for secrets: its duration depends on the bytes.
+/// The SHA-256 digest (FIPS 180-4), for `hashing.sha256`. Do not use it for secrets, because the time of the
+/// computation depends on the bytes.
 enum SHA256 {
   static func digest(_ message: [UInt8]) -> [UInt8] {
     var state: [UInt32] = [

@@ -13,7 +13,7 @@ enum RuleMap {
   case user(RulesUser)
   /// The known entries of a query's possible results. There may be other entries.
   case known(RuleEntries)
-  /// The entries that a query names; its results are assumed to have no others.
+  /// The entries that a query names; its results are assumed to have no other entries.
   case view(RuleEntries, AbsentFields)
 
   /// Whether an entry that is not found is certainly missing, rather than unknown.

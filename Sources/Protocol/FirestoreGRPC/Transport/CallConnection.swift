@@ -191,8 +191,8 @@ final class CallConnection: FrameConnectionOwner {
 }
 
 extension FrameLimits {
-  /// The number of frames of one kind that a backend may send within half a minute. The limit is high, because a
-  /// backend uses pings to measure the connection, and resets each call that it answers early.
+  /// The maximum number of frames of one kind that a backend may send within half a minute. The limit is high, because
+  /// a backend uses pings to measure the connection, and resets each call that it answers early.
   private static let mostFrames = 20_000
 
   /// The limits for a backend. Backpressure applies to each stream separately, so a slow reader does not block the
@@ -202,7 +202,7 @@ extension FrameLimits {
     brokenStreams: mostFrames, windowUpdates: mostFrames)
 }
 
-/// The time at which the peer's last bytes arrived, including TLS records.
+/// Records the time at which the peer's last bytes arrived, including TLS records.
 final class SignsOfLife: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
 

@@ -81,7 +81,7 @@ final class Connection: Sendable {
     }
   }
 
-  /// Makes later calls use a new connection, unless they already use one. Current calls continue.
+  /// Makes later calls use a connection other than this one. Current calls continue.
   /// - Parameter id: the number of the connection to abandon.
   func retire(_ id: Int) {
     let connection = state.withLock { state in

@@ -87,7 +87,7 @@ final class HTTP2Connection: Sendable {
   }
 }
 
-/// The connections for the channels that one attempt to connect creates.
+/// The HTTP/2 connections by channel, for the channels that are created during one attempt to connect.
 private final class SetUpConnections: Sendable {
   private let connections = Mutex<[ObjectIdentifier: HTTP2Connection]>([:])
 
