@@ -82,7 +82,7 @@ struct MCPTool: Sendable {
   }
 
   enum Work: Sendable {
-    /// A command of Hearth: its name, and fixed words that follow the words for the arguments.
+    /// A command of Hearth: its name, and fixed words for the command line that are appended after the arguments.
     case command(String, [String])
     /// A function that answers the call without a command. It returns the text of the response, or throws the reason
     /// for a failure.

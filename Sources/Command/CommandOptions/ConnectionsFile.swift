@@ -214,7 +214,7 @@ package struct NamedConnection: Codable, Hashable, Sendable {
   package var name: String
   /// The position for messages: `connections.toml:3`.
   package var place: String
-  /// Whether the backend is embedded. Its data is the user's default data, or in the folder that `data` names.
+  /// Whether the backend is embedded. Its data is in the user's default folder, or in the folder that `data` names.
   package var isEmbedded = false
   package var data: String?
   package var emulator: String?

@@ -138,8 +138,8 @@ package struct WholenessOptions: ParsableArguments {
     if live, moment.at != nil { throw ValidationError("--live reads current data. Remove --at.") }
   }
 
-  /// The database at the time that must be read.
-  /// - Parameter note: called with a warning if all requests cannot use the same read time.
+  /// The database at the read time that all requests of the command use.
+  /// - Parameter note: called with a warning if the requests cannot all use the same read time.
   package func view(of connection: BackendConnection, _ note: (String) -> Void) async throws -> BackendConnection {
     if live || moment.at != nil { return connection.at(moment.at) }
     if let whole = try await connection.atBeginning() { return whole }

@@ -28,8 +28,8 @@ package final class AttachedBridge {
   private var pages: [WindowTag: @MainActor (Result<[Document], RPCStatus>) -> Void] = [:]
   private var lastPage = AttachedBridge.firstPage
   private var listed = ListedCollections()
-  /// The requests for collection lists without a response, oldest first. The program responds in the order of the
-  /// requests.
+  /// The requests for collection lists that have no response yet, oldest first. The program responds in the order of
+  /// the requests.
   private var listings: [ResourcePath: [ListedCollections.Number]] = [:]
   private var refreshing: Task<Void, Never>?
   /// The pending request to the program's server.

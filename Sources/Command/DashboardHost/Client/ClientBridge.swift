@@ -24,7 +24,7 @@ final class ClientBridge {
   private let faults: FaultInjector
   /// The faults that were last reported to the dashboard.
   private var reportedFaults = (settings: FaultSettings(), waiting: [FaultEvent]())
-  /// The problem of the data, if it could not be opened as requested.
+  /// The reason why the data could not be opened as requested; `nil` if it was opened.
   private let dataNotice: StorageNotice?
   /// The data that is shared with other processes; `nil` for data in memory and for servers.
   let data: SharedData?

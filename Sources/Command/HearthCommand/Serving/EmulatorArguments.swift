@@ -66,8 +66,8 @@ struct EmulatorArguments: Hashable, Sendable {
     if !others.isEmpty { remark("Hearth serves only Firestore. --only also names \(others.joined(separator: ", ")).") }
   }
 
-  /// Uses the folder of the import if an export names no folder. If this folder does not exist yet and the command
-  /// exports, nothing is imported.
+  /// Exports to the folder of the import if the export option names no folder. If this folder does not exist yet and
+  /// the command exports, nothing is imported.
   private mutating func dropMissingImport() throws(CommandFailure) {
     let end = words.firstIndex(of: "--") ?? words.endIndex
     let place = words[..<end].firstIndex { $0.hasPrefix("--import-data") || $0.hasPrefix("--import_data") }

@@ -198,8 +198,8 @@ enum CommandEnvironment {
 }
 
 extension JSONSyntax {
-  /// A copy of the object in which a string member of the object `object` is set. If `object` is not an object, it is
-  /// replaced.
+  /// A copy of this JSON object in which the string member `name` of its member `object` is set to `text`. If the
+  /// member `object` is missing or is not a JSON object, a new JSON object replaces it.
   fileprivate func setting(_ name: String, in object: String, to text: String) -> JSONSyntax {
     func members(_ syntax: JSONSyntax?) -> [Member] {
       if case .object(let members)? = syntax?.kind { members } else { [] }

@@ -80,8 +80,9 @@ extension AttachedProgram {
 }
 
 extension DashboardState {
-  /// Returns the effects that are allowed on another program's client. A message reports the dropped effects. Commands
-  /// usually reject earlier, with the same reason. This check catches the effects that a command let pass.
+  /// Returns the effects that are allowed on another program's client. A message reports the dropped effects. Usually
+  /// the command itself is already rejected, with the same reason. This function catches the effects of commands that
+  /// do not check this.
   mutating func permitted(_ effects: [Effect], by program: AttachedProgram) -> [Effect] {
     var refusal: String?
     let allowed = effects.filter { effect in

@@ -30,7 +30,7 @@ package struct InsidePanel: Sendable {
   private(set) var survey: CacheSurvey?
   private(set) var failure: String?
   private(set) var surveyFailure: String?
-  /// Whether a count of the cache is running.
+  /// Whether the cache statistics are being computed.
   private(set) var isCounting = false
   private var isAsking = true
   var asksAgainAt: Timestamp
@@ -104,7 +104,7 @@ package struct InsidePanel: Sendable {
     return [.client(.lookInside)]
   }
 
-  /// Starts counting the cache, unless a count is already running.
+  /// Starts computing the cache statistics, unless this is already in progress.
   mutating func count() -> [Effect] {
     if isCounting { return [] }
     isCounting = true
@@ -141,7 +141,7 @@ package struct InsidePanel: Sendable {
   /// Whether the sentence reports an error.
   package var hasFailed: Bool { failureShown != nil }
 
-  /// Starts the section's count unless it has already run.
+  /// Starts the count that the section shows, unless its result is already there.
   fileprivate mutating func countFirst() -> [Effect] {
     switch section {
     case _ where section.needsSurvey: survey == nil ? count() : []

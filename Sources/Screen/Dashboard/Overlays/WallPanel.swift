@@ -62,7 +62,8 @@ package struct WallGeometry {
     package static let documentsWidth = 8
     package let rate: Int
     package static let rateWidth = 7
-    /// The width of the value bars next to the figures; 0 if there is no space for them.
+    /// The width of the value bars next to the figures; 0 if there is no space for them. A value bar shows a result's
+    /// document counts by field value (`ValueMix`).
     package let mix: Int
     package let mixWidth: Int
 

@@ -140,7 +140,8 @@ package struct PaneTabs {
   }
 }
 
-/// The geometry of the session's timeline, one row that is divided into time steps. Used by drawing and by the mouse.
+/// The geometry of the session band, a row above the feed that shows the whole session in time steps. Used by drawing
+/// and by the mouse.
 package struct SessionBandGeometry {
   /// The column of the first time step. The feed's rows show their times in the columns before it.
   package static let start = 11

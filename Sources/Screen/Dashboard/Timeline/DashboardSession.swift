@@ -13,7 +13,7 @@ package struct DashboardSession: Sendable {
   private var moment = Moment.present
   /// The playback of a replayed session; `nil` for a running session.
   private(set) var playback: Playback?
-  /// The timeline row that covers the whole replayed session.
+  /// The session band of the whole replayed session.
   private var wholeBand: SessionBand?
   private var now: Timestamp
   /// The actions that have changed the current state during this call of `apply`.

@@ -253,7 +253,7 @@ extension DashboardState {
   private static let justMade: Int64 = 5
 
   /// - Parameter told: the documents that the client reports for a batch, if the server acknowledged the batch before
-  ///   it was listed.
+  ///   the client listed it in the queue.
   private mutating func acknowledge(_ batch: BatchID, after time: Duration?, of told: WrittenDocuments?) {
     let row = writes.row(batch)
     noteEarlyRow()

@@ -90,7 +90,7 @@ extension Browser {
 
 /// Collections that security rules have denied.
 extension Browser {
-  /// Requests the open collections that were denied again, if `isWanted` accepts them.
+  /// Requests again those open collections that were denied, if `isWanted` accepts them.
   package mutating func openDenied(
     limit: Int, in database: DatabaseID, where isWanted: (ResourcePath) -> Bool
   ) -> [Effect] {

@@ -45,7 +45,7 @@ package struct Layout: Hashable, Sendable {
   package private(set) var panes: [Pane: Rect] = [:]
   /// The panes that an open document covers, each with its remaining line. Focusing such a pane unfolds it.
   package private(set) var folded: [Pane: Rect] = [:]
-  /// The row of the session's timeline.
+  /// The row of the session band, which shows the whole session in time steps.
   package private(set) var band: Rect?
   /// The area for the full text of the selected feed row. It exists if the panes are too narrow for the text, or if the
   /// user requests it.

@@ -61,7 +61,8 @@ package struct Reconnection: Sendable {
 
   /// Records that the server is reachable again.
   /// - Parameters:
-  ///   - waiting: the count of batches that are still pending. Batches that already have a response are counted before.
+  ///   - waiting: the count of batches that are still pending. Batches that already have a response were counted before
+  ///     this call.
   ///   - behind: the listeners that have only cached documents.
   package mutating func cameBack(
     at now: Timestamp, waiting: Int, newest: BatchID?, behind: Set<ListenerTag>, listeners: Int
