@@ -110,7 +110,7 @@ struct MCPTool: Sendable {
     ]
   }
 
-  /// The result of a call. If the command fails, this is a result for the assistant and not a protocol error.
+  /// The result of a call. The failure of a command is returned as a result for the assistant, not as a protocol error.
   func result(_ values: MCPArguments, by commands: AssistantCommands) async throws(JSONRPCError) -> JSONSyntax {
     switch work {
     case .command(let command, let last):

@@ -64,7 +64,7 @@ package struct BackendConnection: Sendable {
   /// The identity that the client's cache must have. `nil` if an empty backend replaces unusable data, or if the
   /// identity of the data is not yet known.
   package let identity: CacheIdentity?
-  /// The data that this process shares with others; `nil` for data in memory and for servers.
+  /// The data that this process shares with other processes; `nil` for data in memory and for servers.
   package var data: SharedData?
 
   /// Opens a connection for a command. Unusable data is an error. Reuses a shell's open connection.

@@ -228,7 +228,7 @@ package struct NamedConnection: Codable, Hashable, Sendable {
   package var cache: String?
   /// Whether all writes are rejected.
   package var isReadOnly = false
-  /// Whether the data counts as production; `nil` if the file does not say.
+  /// Whether the data is treated as production data; `nil` if the file does not specify it.
   package var isProduction: Bool?
 
   init(name: String, place: String) { (self.name, self.place) = (name, place) }

@@ -9,7 +9,7 @@ import FirestoreText
 package struct PastDatastore: Datastore {
   package let base: any Datastore
   package let time: SnapshotVersion
-  /// Whether the read time is the time when the read began. Otherwise the user has given it.
+  /// Whether the read time is the time when the read began; `false` if the user specified the read time.
   package var isBeginning = false
 
   package init(base: any Datastore, time: SnapshotVersion, isBeginning: Bool = false) {
@@ -124,7 +124,8 @@ package struct MomentOption: ParsableArguments {
   package init() {}
 }
 
-/// The read time of a read with many requests. All requests use the same time, unless `--live` is set.
+/// The option for the read time of commands that read with many requests. All requests use the same time, unless
+/// `--live` is set.
 package struct WholenessOptions: ParsableArguments {
   @OptionGroup package var moment: MomentOption
 

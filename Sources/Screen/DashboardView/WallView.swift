@@ -5,8 +5,8 @@ import DashboardModel
 import FirestoreModel
 import TerminalCanvas
 
-/// Draws the wall. It has a line with the last minute of each listener, then this client's writes, round trips and
-/// outages on the same time axis, then the latest events.
+/// Draws the wall, the full-screen view of all listeners. It shows a line with the last minute of each listener, then
+/// this client's writes, round trips and outages on the same time axis, then the latest events.
 struct WallView {
   let list: ListOverlay
   let panel: WallPanel

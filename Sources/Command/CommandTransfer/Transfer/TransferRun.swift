@@ -236,7 +236,7 @@ extension TransferRun {
 package struct TransferProgress {
   private static let interval = Duration.milliseconds(100)
 
-  /// The progress of an earlier run that this run continues. It does not count for the rate of this run.
+  /// The progress of an earlier run that this run continues. It is not included in the rate of this run.
   package struct Start: Hashable {
     package var documents = 0
     package var fraction = 0.0

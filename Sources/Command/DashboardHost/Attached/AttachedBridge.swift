@@ -36,7 +36,8 @@ package final class AttachedBridge {
   var asking: Task<Void, Never>?
   private var isOver = false
 
-  /// The first tag for the pages of searches and counts. It is larger than all tags of the dashboard's windows.
+  /// The first tag for the pages of searches and counts. It is larger than all tags of collection windows (the loaded
+  /// parts of collections).
   private static let firstPage = 1 << 40
 
   init(
@@ -212,7 +213,8 @@ package final class AttachedBridge {
     }
   }
 
-  /// Reloads the windows and documents on screen at most once a second, to limit the requests to the program.
+  /// Reloads the parts of collections and the documents on screen at most once a second, to limit the requests to the
+  /// program.
   private func refreshSoon() {
     guard refreshing == nil, !windows.isEmpty || !details.isEmpty else { return }
     refreshing = Task { [weak self] in

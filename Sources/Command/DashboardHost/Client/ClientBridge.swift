@@ -50,7 +50,8 @@ final class ClientBridge {
   var seen: [BatchID: SeenContents] = [:]
   /// The newest write that the dashboard itself made.
   var lastWrite: Task<Void, Never>?
-  /// The destination that imports record. The backend is `nil` if its data is lost when the process ends.
+  /// The destination that is recorded in the progress files of imports. The backend is `nil` if its data is lost when
+  /// the process ends.
   let transferPlace: (database: DatabaseID, backend: String?)
   /// The control interface of the emulator; `nil` for other servers.
   let control: EmulatorControl?

@@ -27,7 +27,7 @@ package final class PlainSession {
     case sentences
     /// A line of JSON for each event.
     case lines
-    /// The statistics of the wall each second, as JSON.
+    /// The statistics of the wall (the view of all listeners) each second, as JSON.
     case wall
   }
 

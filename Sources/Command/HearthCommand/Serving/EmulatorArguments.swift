@@ -24,7 +24,7 @@ struct EmulatorArguments: Hashable, Sendable {
   private mutating func read(_ word: String, _ rest: inout ArraySlice<String>) throws(CommandFailure) {
     let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
     var value = parts.count > 1 ? parts[1] : nil
-    /// The value of the option. If there is none, the next word is used unless it is an option.
+    /// The value after the option's `=`. If there is no `=`, the value is the next word, unless that is an option.
     func next() -> String? {
       if value == nil, let word = rest.first, !word.hasPrefix("-") { value = rest.popFirst() }
       return value

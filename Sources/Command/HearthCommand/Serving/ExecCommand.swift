@@ -109,7 +109,7 @@ struct ExecScreen: Sendable {
   /// A copy of the standard error that this process had at the start.
   private let errors: CInt
 
-  /// - Returns: `nil` if there is no terminal. This is reported.
+  /// - Returns: `nil` if there is no terminal. A message then says so.
   /// - Throws: `cannotCreate` if the temporary folder is not writable.
   static func onTerminal() throws(CommandFailure) -> ExecScreen? {
     guard isatty(STDIN_FILENO) == 1, isatty(STDOUT_FILENO) == 1 else {

@@ -135,8 +135,8 @@ extension ClientRequest {
 
 /// The events of the program whose client is shown.
 extension DashboardState {
-  /// Whether the attached program's client has a listener that keeps a window's documents current. The dashboard reads
-  /// these documents from that client's cache.
+  /// Whether the attached program's client has a listener that keeps the documents of a collection window current. The
+  /// dashboard reads these documents from that client's cache.
   func isHeard(_ tag: WindowTag) -> Bool {
     guard configuration.attached != nil, !network.isOffline, let path = browser.path(of: tag) else { return false }
     return listeners.contains { $0.count != nil && $0.isExact(whileOffline: false) && $0.query.path == path }

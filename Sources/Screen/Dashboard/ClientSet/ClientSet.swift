@@ -6,8 +6,8 @@ package import FirestoreModel
 package import TerminalCanvas
 
 /// The clients that share a screen, in order, and the focused client, which receives the keys. Each client has a
-/// separate dashboard; only the screen is shared. Pure, like `update`. A set with a single client behaves like the
-/// dashboard of that client.
+/// separate dashboard; only the screen is shared. Free of side effects, like `update`. A set with a single client
+/// behaves like the dashboard of that client.
 package struct ClientSet: Sendable {
   package struct Member: Sendable {
     package let number: ClientNumber

@@ -211,7 +211,7 @@ package struct WallFigures: Sendable {
     return Histogram(seen.isEmpty ? kept : seen)
   }
 
-  /// Whether the client was offline during a part of each second.
+  /// Whether the client was offline during any part of a second, for each second.
   package var outages: [Bool] {
     let all = frame.state.outages.all.filter { ($0.end?.seconds ?? end) >= end &- Int64(Wall.span) }
     return (0..<Wall.span).map { step in

@@ -14,7 +14,8 @@ package struct FeedColumns {
   package var time = 12
   package var precision = TimeText.Precision.hours
   package var gap = 2
-  /// The width of the scenario's step, which is before the time; 0 without a scenario.
+  /// The width of the column with the line number of the scenario's step, which precedes the time; 0 without a
+  /// scenario.
   package private(set) var step = 0
   package var listener = 12
   /// The width of the document column. Large screens show a root collection and an automatic id in full: `orders/` and

@@ -75,7 +75,8 @@ extension DashboardState {
   /// The count of visible rows of a pane's list.
   func listHeight(of pane: Pane, _ layout: Layout) -> Int { geometry(of: pane, layout).rows.height }
 
-  /// The maximum count of documents that the browser loads at a time: twice the rows of its pane, at least twenty.
+  /// The maximum count of documents that the tree in pane 1 loads at a time: twice the rows of its pane, at least
+  /// twenty.
   var windowLimit: Int { max(20, listHeight(of: .collections, layout(size)) * 2) }
 }
 

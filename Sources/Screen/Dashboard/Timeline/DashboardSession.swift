@@ -4,8 +4,8 @@ package import DashboardModel
 package import FirestoreModel
 import TerminalCanvas
 
-/// The dashboard over time: the current state, its history, and the time that the screen shows. Pure, like `update`. A
-/// running session and a replayed session differ only in where their actions come from.
+/// The dashboard over time: the current state, its history, and the time that the screen shows. Free of side effects,
+/// like `update`. A running session and a replayed session differ only in where their actions come from.
 package struct DashboardSession: Sendable {
   /// The current state and its history.
   @Boxed package private(set) var live: DashboardState

@@ -27,7 +27,7 @@ extension DashboardState {
     for change in changes where versions.contains(change.document.key) { note(change.after, in: query) }
   }
 
-  /// Stores the current version of a document that the browser or the detail pane shows.
+  /// Stores the current version of a document that the tree in pane 1 or the detail pane shows.
   mutating func note(_ document: Document, in query: Query) {
     // The server's result of an acknowledged write follows.
     guard !document.hasCommittedMutations, document.state != .unknown else { return }

@@ -60,7 +60,7 @@ extension Browser {
     }
   }
 
-  /// Adds a document's fields to the statistics if a listener reports the document and no window shows it.
+  /// Adds a document's fields to the statistics if a listener reports the document and no collection window shows it.
   package mutating func noteFields(of document: Document, previous: Document?) {
     let path = document.key.collection
     statistics[path, default: FieldStatistics()].note(document)

@@ -262,7 +262,7 @@ package struct EventRate: Sendable {
 /// Consecutive rows of the feed, and a name for them.
 package struct FeedSpan: Hashable, Sendable {
   package let first: Int
-  /// The last row; `nil` while more may follow.
+  /// The last row; `nil` while more rows may follow.
   package let last: Int?
   package let name: String
 

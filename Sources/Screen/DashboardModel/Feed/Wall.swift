@@ -3,7 +3,7 @@ package import ClientPort
 package import FirestoreModel
 
 /// The events of all listeners and this client's writes in the last minute, by second. They are recorded even while the
-/// wall is not on screen.
+/// wall, which shows them, is not on screen.
 package struct Wall: Sendable {
   /// The period that the wall shows, in seconds.
   package static let span = 60

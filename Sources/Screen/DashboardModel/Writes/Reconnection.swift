@@ -21,7 +21,7 @@ package struct Reconnection: Sendable {
   package private(set) var start: Timestamp
   /// The time when the server was reachable again; `nil` until then.
   package private(set) var end: Timestamp?
-  /// The newest batch that was pending when the server was reachable again. Later batches do not count.
+  /// The newest batch that was pending when the server was reachable again. The summary does not cover later batches.
   package private(set) var newest: BatchID?
   /// The count of batches that were pending when the server was reachable again.
   package private(set) var waited: Int

@@ -7,8 +7,8 @@ import FirestoreQuery
 
 /// Document counts. Each count is live or is shown with its age.
 extension DashboardState {
-  /// Whether the known document count equals the server's current count. This is so if the backend reports commits, or
-  /// if a listener or the shown window covers the whole collection.
+  /// Whether the known document count equals the server's current count. This is the case if the backend reports
+  /// commits, or if a listener or the shown collection window covers the whole collection.
   package func isCountLive(_ path: ResourcePath) -> Bool {
     guard !network.isOffline else { return false }
     if browser.hearsCommits || isCountedByListener(path) { return true }
@@ -79,8 +79,8 @@ extension DashboardState {
     }
   }
 
-  /// Stores a count from another source. Ignored if a listener or a window shows the whole collection, because their
-  /// counts include pending writes and the server's count does not.
+  /// Stores a count from another source. Ignored if a listener or a collection window shows the whole collection,
+  /// because their counts include pending writes and the server's count does not.
   mutating func receive(count: Int, of path: ResourcePath, isFromCache: Bool) {
     let window = browser.windows[path]
     let shown = window?.isWhole == true ? window?.loaded.count : nil
