@@ -50,8 +50,7 @@ final class ClientBridge {
   var seen: [BatchID: SeenContents] = [:]
   /// The newest write that the dashboard itself made.
   var lastWrite: Task<Void, Never>?
-  /// The destination that is recorded in the progress files of imports. The backend is `nil` if its data is lost when
-  /// the process ends.
+  /// The destination in the progress files of imports. The backend is `nil` if its data does not outlive the process.
   let transferPlace: (database: DatabaseID, backend: String?)
   /// The control interface of the emulator; `nil` for other servers.
   let control: EmulatorControl?

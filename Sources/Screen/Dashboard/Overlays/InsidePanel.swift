@@ -13,7 +13,7 @@ package struct InsidePanel: Sendable {
 
   /// The interval in seconds between two field counts of a collection that changes.
   private static let countingPause: Int64 = 2
-  /// The largest collection whose fields are recounted automatically.
+  /// The maximum document count of a collection whose fields are recounted automatically.
   private static let smallCollection = 10_000
 
   package var section: InsideSection

@@ -16,13 +16,13 @@ package enum LayoutPreset: Hashable, Sendable {
 
 /// The size class of the screen. It depends only on the screen's size.
 package enum LayoutClass: Hashable, Sendable {
-  /// ≥ 99×30, which is half of a screen with 200 columns: boxes with hints, full words.
+  /// At least 99×30 cells, which is half of a screen with 200 columns: boxes with hints, full words.
   case large
-  /// ≥ 72×20: the same layout with shorter columns.
+  /// At least 72×20 cells: the same layout with shorter columns.
   case medium
-  /// ≥ 44×13: one pane at a time, with tabs and a line about the selection.
+  /// At least 44×13 cells: one pane at a time, with tabs and a line about the selection.
   case small
-  /// ≥ 24×4: no borders.
+  /// At least 24×4 cells: no borders.
   case tiny
   /// Smaller screens: a single status line.
   case line

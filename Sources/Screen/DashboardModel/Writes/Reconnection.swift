@@ -114,7 +114,7 @@ package struct Reconnection: Sendable {
     noteAnswer(batch, at: now, after: age)
   }
 
-  /// Records that a batch was canceled. It gets no response.
+  /// Records that a batch was canceled, so that the summary does not wait for its response.
   package mutating func noteCancelled(_ batch: BatchID) {
     if end != nil, newest.map({ batch <= $0 }) ?? false { waited = max(answered, waited - 1) }
   }
@@ -126,7 +126,7 @@ package struct Reconnection: Sendable {
     if changed[conflict.key] == nil { changed[conflict.key] = .modified }
   }
 
-  /// Records that a listener was stopped. It does not catch up.
+  /// Records that a listener was stopped, so that the summary does not wait until it catches up.
   package mutating func forget(_ listener: ListenerTag) { behind.remove(listener) }
 
   /// - Parameter changes: the documents that other clients changed.
