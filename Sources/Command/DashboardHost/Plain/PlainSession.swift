@@ -33,7 +33,7 @@ package final class PlainSession {
 
   package struct Options {
     package var storage: StorageOptions.Locations
-    /// The settings of the demo that writes; `nil` for none.
+    /// The settings of the demo, which writes to the backend; `nil` if no demo runs.
     package var demo: DemoSettings?
     /// The folder with the record of the databases to which the demo may write.
     package var stateFolder: String

@@ -14,7 +14,7 @@ extension Session {
   package struct Options {
     package var storage: StorageOptions.Locations
     package var durability = BackendConfiguration.Durability.normal
-    /// The settings of the demo that writes; `nil` for none.
+    /// The settings of the demo, which writes to the backend; `nil` if no demo runs.
     package var demo: DemoSettings?
     package var startsOffline = false
     package var isReadOnly = false

@@ -8,7 +8,7 @@ import FirestoreQuery
 /// The page about the client's internals. While it is open, the dashboard polls the client every second. The cache
 /// statistics are computed only on request, because that reads every document.
 package struct InsidePanel: Sendable {
-  /// The interval between two polls of the client in seconds.
+  /// The interval in seconds between two polls of the client.
   private static let pause: Int64 = 1
 
   /// The interval in seconds between two field counts of a collection that changes.

@@ -123,7 +123,7 @@ package struct CollectionMarks {
 }
 
 /// The column headings above the tree, with a sign for the sort order. They are for the collection that contains the
-/// selection. A click on a heading sorts by its column. Used by drawing and by the mouse.
+/// selection. A click on a heading sorts by its column. Used for drawing and for mouse events.
 package struct CollectionHeads {
   private struct Head {
     var key: RowOrder.Key

@@ -153,8 +153,8 @@ extension Value {
 }
 
 /// The positions of the feed's rows on a slow terminal connection while the feed follows the newest row. A new row is
-/// drawn over the oldest row, so that all other rows stay in place. A sign marks the newest row. Used by drawing and by
-/// the mouse.
+/// drawn over the oldest row, so that all other rows stay in place. A sign marks the newest row. Used for drawing and
+/// for mouse events.
 package struct FeedRing {
   private let height: Int
   private let count: Int

@@ -106,7 +106,8 @@ extension DashboardState {
   /// Shows the history of the write that caused the shown version.
   mutating func openVersionWrite() { versionJourney.map { openWrite($0.row) } }
 
-  /// Compares an older or newer version. At the newest version, the Diff tab shows each newer version when it arrives.
+  /// Selects an older or newer version for the comparison. At the newest version, the Diff tab shows each newer version
+  /// when it arrives.
   mutating func stepVersion(by step: Int) {
     guard let detail else { return }
     let ids = versions.versions(of: detail.key).map(\.id)

@@ -178,7 +178,7 @@ package struct Feed: Sendable {
     rows[id - first].summary = summary
   }
 
-  /// Assigns the rows of a listener to the listener that replaces it, or renames them.
+  /// Assigns the rows of a listener to the listener that replaces it, or renames the listener in its rows.
   package mutating func reassign(_ old: ListenerTag, to tag: ListenerTag, name: String) {
     for index in rows.indices where rows[index].listener == old {
       rows[index].listener = tag

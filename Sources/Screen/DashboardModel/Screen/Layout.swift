@@ -36,7 +36,7 @@ package enum LayoutClass: Hashable, Sendable {
   package var isTiled: Bool { self == .large || self == .medium }
 }
 
-/// The areas of all parts of the screen, used by drawing and by the mouse.
+/// The areas of all parts of the screen, used for drawing and for mouse events.
 package struct Layout: Hashable, Sendable {
   package let size: Size
   package let layoutClass: LayoutClass
@@ -328,7 +328,7 @@ package struct Arrangement: Hashable, Sendable {
   }
 }
 
-/// The content of a pane's top line. Used by drawing and by the mouse.
+/// The content of a pane's top line. Used for drawing and for mouse events.
 package enum PaneTitle {
   /// The column of a pane's title in its frame.
   package static let start = 2
