@@ -30,7 +30,7 @@ package final class MCPServer: Sendable {
 
   /// - Parameters:
   ///   - allowsWrites: whether to offer the tools that write.
-  ///   - database: the name of the database that the assistant is told.
+  ///   - database: the name of the database, which is sent to the assistant.
   package init(_ commands: AssistantCommands, allowsWrites: Bool, database: String) {
     tools = MCPTools(allowsWrites: allowsWrites)
     (self.commands, self.database) = (commands, database)

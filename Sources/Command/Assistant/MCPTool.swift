@@ -82,7 +82,7 @@ struct MCPTool: Sendable {
   }
 
   enum Work: Sendable {
-    /// A command of Hearth: its name, and fixed words that follow the words for the arguments.
+    /// A command of Hearth: its name, and fixed words for the command line that are appended after the arguments.
     case command(String, [String])
     /// A function that answers the call without a command. It returns the text of the response, or throws the reason
     /// for a failure.
@@ -110,7 +110,7 @@ struct MCPTool: Sendable {
     ]
   }
 
-  /// The result of a call. If the command fails, this is a result for the assistant and not a protocol error.
+  /// The result of a call. The failure of a command is returned as a result for the assistant, not as a protocol error.
   func result(_ values: MCPArguments, by commands: AssistantCommands) async throws(JSONRPCError) -> JSONSyntax {
     switch work {
     case .command(let command, let last):

@@ -59,12 +59,12 @@ package struct RemoteBackend: Hashable, Sendable {
 package struct BackendConnection: Sendable {
   package let database: DatabaseID
   package var datastore: any Datastore
-  /// The problem of the data, if it could not be opened as requested.
+  /// The reason why the data could not be opened as requested; `nil` if it was opened.
   package let problem: StorageNotice?
   /// The identity that the client's cache must have. `nil` if an empty backend replaces unusable data, or if the
   /// identity of the data is not yet known.
   package let identity: CacheIdentity?
-  /// The data that this process shares with others; `nil` for data in memory and for servers.
+  /// The data that this process shares with other processes; `nil` for data in memory and for servers.
   package var data: SharedData?
 
   /// Opens a connection for a command. Unusable data is an error. Reuses a shell's open connection.
@@ -97,7 +97,8 @@ package struct BackendConnection: Sendable {
   /// Opens a connection for the dashboard. If the data is unusable, opens an empty backend in memory. If the process
   /// that has the data open does not respond, the backend counts as unreachable.
   /// - Parameter reports: receives reports about the data, for the screen.
-  /// - Throws: `corrupt` for damaged data. An empty backend would accept the pending writes.
+  /// - Throws: `corrupt` for damaged data, because an empty backend in its place would accept the cache's pending
+  ///   writes.
   package static func openOrFallBack(
     _ choice: BackendChoice, _ database: DatabaseID, _ durability: BackendConfiguration.Durability = .normal,
     reports: StorageReports = StorageReports()

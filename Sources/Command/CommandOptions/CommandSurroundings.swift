@@ -2,7 +2,7 @@
 package import CommandOutput
 package import FirestoreModel
 
-/// The environment of a command apart from its arguments: a process of its own, or a shell that runs several commands.
+/// The environment of a command apart from its arguments: a separate process, or a shell that runs several commands.
 package protocol CommandSurroundings: Sendable {
   /// Whether all writes are rejected, whatever the connection.
   var isReadOnly: Bool { get }

@@ -214,7 +214,7 @@ package struct NamedConnection: Codable, Hashable, Sendable {
   package var name: String
   /// The position for messages: `connections.toml:3`.
   package var place: String
-  /// Whether the backend is embedded. Its data is the user's default data, or in the folder that `data` names.
+  /// Whether the backend is embedded. Its data is in the user's default folder, or in the folder that `data` names.
   package var isEmbedded = false
   package var data: String?
   package var emulator: String?
@@ -228,7 +228,7 @@ package struct NamedConnection: Codable, Hashable, Sendable {
   package var cache: String?
   /// Whether all writes are rejected.
   package var isReadOnly = false
-  /// Whether the data counts as production; `nil` if the file does not say.
+  /// Whether the data is treated as production data; `nil` if the file does not specify it.
   package var isProduction: Bool?
 
   init(name: String, place: String) { (self.name, self.place) = (name, place) }

@@ -62,7 +62,7 @@ package struct TimeLimitOptions: ParsableArguments {
   package init() {}
 }
 
-/// The reason why options were rejected, with its exit status. The parser itself reports only the text.
+/// The reason why options were rejected, with the exit status to use. The argument parser itself reports only the text.
 package final class ParsingFailure: Sendable {
   @TaskLocal package static var current: ParsingFailure?
 

@@ -9,7 +9,7 @@ import FirestoreText
 package struct PastDatastore: Datastore {
   package let base: any Datastore
   package let time: SnapshotVersion
-  /// Whether the read time is the time when the read began. Otherwise the user has given it.
+  /// Whether the read time is the time when the read began; `false` if the user specified the read time.
   package var isBeginning = false
 
   package init(base: any Datastore, time: SnapshotVersion, isBeginning: Bool = false) {
@@ -124,7 +124,8 @@ package struct MomentOption: ParsableArguments {
   package init() {}
 }
 
-/// The read time of a read with many requests. All requests use the same time, unless `--live` is set.
+/// The option for the read time of commands that read with many requests. All requests use the same time, unless
+/// `--live` is set.
 package struct WholenessOptions: ParsableArguments {
   @OptionGroup package var moment: MomentOption
 
@@ -138,8 +139,8 @@ package struct WholenessOptions: ParsableArguments {
     if live, moment.at != nil { throw ValidationError("--live reads current data. Remove --at.") }
   }
 
-  /// The database at the time that must be read.
-  /// - Parameter note: called with a warning if all requests cannot use the same read time.
+  /// The database at the read time that all requests of the command use.
+  /// - Parameter note: called with a warning if the requests cannot all use the same read time.
   package func view(of connection: BackendConnection, _ note: (String) -> Void) async throws -> BackendConnection {
     if live || moment.at != nil { return connection.at(moment.at) }
     if let whole = try await connection.atBeginning() { return whole }

@@ -159,8 +159,8 @@ package struct StorageOptions: ParsableArguments {
       self.isReadOnly = isReadOnly
     }
 
-    /// Whether the data counts as production. The data of TLS servers counts as production, unless `connections.toml`
-    /// says otherwise.
+    /// Whether the data is treated as production data. This is the default for servers with TLS, which
+    /// `connections.toml` can override.
     package var isProduction: Bool { connection?.isProduction ?? isCloud }
 
     /// Whether this is a server with TLS and credentials, not an emulator.
@@ -176,7 +176,7 @@ package struct StorageOptions: ParsableArguments {
   package var locations: Locations { locations(.ofProcess) }
 
   /// The locations of data and cache. The cache of an embedded backend is in its data folder, so both can be moved
-  /// together. The caches of servers are in one folder, by the server's address.
+  /// together. The caches for servers are in one folder, in subfolders named after the servers' addresses.
   package func locations(_ paths: Paths) -> Locations {
     // `validate` has rejected invalid addresses.
     let remote = try? remoteBackend()
@@ -243,7 +243,8 @@ extension StorageOptions {
   /// Whether the named connection or the shell rejects all writes.
   package var isReadOnly: Bool { completion?.connection?.isReadOnly == true || Surroundings.current.isReadOnly }
 
-  /// Whether the command line itself names the backend or its data. It is not named by the environment or a default.
+  /// Whether the command line itself names the backend or its data. If not, the environment or a default selects the
+  /// backend.
   package var isPlaceNamed: Bool { completion?.isNamed == true }
 
   /// Sets omitted options from the named connection, or from the shell that runs the command.

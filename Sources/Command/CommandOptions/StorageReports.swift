@@ -12,13 +12,13 @@ import Logging
 /// Sentences about events of the data and the cache, such as commits lost in a power failure. Each is written to the
 /// log and sent to the screen, which is the only reader. Sentences are buffered until the screen reads them.
 package struct StorageReports: Sendable {
-  /// The sentences in order. If more than 64 are unread, newer ones are only in the log.
+  /// The sentences in order. If more than 64 are unread, newer sentences are only in the log.
   package let sentences: AsyncStream<String>
   private let continuation: AsyncStream<String>.Continuation
 
   package init() { (sentences, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(64)) }
 
-  /// Returns a function that sends sentences of one part of the storage to the log and the reader.
+  /// Returns a function that sends sentences about one part of the storage to the log and the screen.
   /// - Parameter label: the part's name in the log.
   package func report(_ label: String) -> @Sendable (String) -> Void {
     let (log, continuation) = (Logger(label: label), continuation)

@@ -19,7 +19,7 @@ package struct WritingOptions: ParsableArguments {
   /// The connection to the server.
   package func connect() throws(CommandFailure) -> BackendConnection { try storage.locations.connect() }
 
-  /// Writes one document at the server, without the cache and its queue. So a failed write remains nowhere.
+  /// Writes one document at the server, without the cache and its queue. So a write that fails is not stored anywhere.
   /// - Parameter time: the write fails if the document has changed after this time.
   package func commit(_ mutation: Mutation, unchangedSince time: Timestamp? = nil) async throws {
     do throws(ModelError) { try mutation.validateForWrite() } catch { throw CommandFailure(.badData, error.message) }

@@ -167,7 +167,7 @@ package enum OutputPlace: Hashable, Sendable {
   /// The maximum number of symbolic links to follow, as in the kernel.
   private static let linkLimit = 40
 
-  /// - Throws: a failure that contains the path. The path is a folder, a socket, or cannot be examined.
+  /// - Throws: a failure that contains the path, if the path is a folder or a socket, or cannot be examined.
   package init(_ path: String) throws(CommandFailure) {
     func failure(_ reason: String) -> CommandFailure {
       CommandFailure(.cannotCreate, "\(path) cannot be written: \(reason).")

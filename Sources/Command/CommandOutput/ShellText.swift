@@ -264,7 +264,7 @@ package struct ShellText {
 }
 
 extension ShellText {
-  /// Spells a word so that it parses as the text.
+  /// Quotes a text so that it parses as a single word with the same text.
   /// - Parameters:
   ///   - opening: the quote that is already typed.
   ///   - isComplete: whether to close the quote.

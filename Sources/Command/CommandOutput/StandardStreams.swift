@@ -49,7 +49,7 @@ package enum StandardError {
     return ShownText(json: object.lineText) + "\n"
   }
 
-  /// The last warning, which a failure may repeat.
+  /// The text of the last warning. A failure with the same text is not printed again.
   private static let lastRemark = Mutex<String?>(nil)
 
   /// Reports a warning during a command.

@@ -100,8 +100,8 @@ package struct RulesCommand: ParsableCommand {
 
 /// A rules file that was read and compiled.
 struct RulesSource {
-  /// The maximum number of bytes that are read. This is more than rules may have, so that the compiler reports rules
-  /// that are too large.
+  /// The maximum number of bytes that are read. It exceeds the maximum size of rules, so that the compiler can report
+  /// rules that are too large.
   private static let mostBytes = 1024 * 1024
 
   let name: String

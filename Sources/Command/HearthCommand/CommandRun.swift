@@ -79,8 +79,8 @@ enum CommandRun {
     throw CommandFailure(.permissionDenied, "'\(name)' writes, but \(who) read-only.")
   }
 
-  /// Prints the destination of a write that does not name it, and why this destination is used. Prints only if standard
-  /// error is a terminal.
+  /// Prints the destination that is used and the reason, if a command that writes names no destination. Prints only if
+  /// standard error is a terminal.
   private static func tellDefault(of command: any ParsableCommand, _ arguments: [String]) {
     guard let writing = command as? any WritingCommand, writing.writes, isatty(STDERR_FILENO) == 1,
       !Surroundings.current.keepsConnections, !arguments.contains("--quiet"), !arguments.contains("-q"),

@@ -71,7 +71,7 @@ package struct ScenarioStep: Sendable {
 
   /// The default timeout when a step waits for an event.
   package static let patience = Duration.seconds(10)
-  /// The client name for writes at the server itself.
+  /// The name that stands for the server instead of a client, for writes at the server itself.
   package static let server = "server"
 
   /// The line number, counted from 1.
@@ -96,7 +96,8 @@ package enum ScenarioState: Sendable {
   case plan(QueryPlan, FirestoreQuery.Query)
   /// The cache contains an entry for a document, or does not.
   case cached(DocumentKey, isThere: Bool)
-  /// The client has the streams, or does not. Clients that share a cache have one of them open the streams.
+  /// The client has the streams to the server open, or does not. Of the clients that share a cache, only one opens the
+  /// streams.
   case streams(Bool)
   /// A document in the cache or in a listener's result. If `exists` is true, the document must have pending server
   /// timestamps. It must satisfy the conditions with this client's estimates of these timestamps. If `exists` is false,

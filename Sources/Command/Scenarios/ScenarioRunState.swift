@@ -45,7 +45,7 @@ struct ScenarioRunState {
     return client
   }
 
-  /// Continues with a client that was opened again.
+  /// Replaces a client that was opened again with the new object that represents it.
   mutating func takeOpening(of client: ScenarioClient) throws(CommandFailure) {
     guard let place = clients.firstIndex(where: { $0 === client }) else { return }
     try world.checkCache(of: client.client)

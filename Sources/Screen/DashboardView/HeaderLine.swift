@@ -59,7 +59,7 @@ struct HeaderLine {
     return line
   }
 
-  /// Draws the badges that mark an earlier time. They precede the name of the database.
+  /// Draws the badges that are shown while the screen shows an earlier time. They precede the name of the database.
   private func draw(_ badges: [String], _ width: Int, _ signs: Line, on canvas: inout Canvas) {
     canvas.fill(layout.header, role: .header)
     let name = self.name

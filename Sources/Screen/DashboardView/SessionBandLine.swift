@@ -4,8 +4,8 @@ import DashboardModel
 import FirestoreModel
 import TerminalCanvas
 
-/// Draws the timeline of the whole session above the feed: the activity in each time step, outages, and the results of
-/// this client's writes. A click on a time step shows the screen at that time.
+/// Draws the session band, the row above the feed that shows the whole session: the activity in each time step,
+/// outages, and the results of this client's writes. A click on a time step shows the screen at that time.
 struct SessionBandLine {
   let frame: FrameState
   let layout: Layout

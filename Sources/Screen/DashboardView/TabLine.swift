@@ -136,7 +136,8 @@ struct FoldedPanes {
     }
   }
 
-  /// A short text about a write. If it writes the open document, this is the fields, otherwise the document.
+  /// A short text about a write. For a write to the open document, the text names the fields. For any other write, it
+  /// names the document.
   private func words(of row: QueueRow) -> String {
     guard let key = row.documents.first, key == frame.state.detail?.key, row.documents.count == 1 else {
       let id = row.documents.first.map { PathText.last($0.path.text, to: 12, glyphs.ellipsis) } ?? ""

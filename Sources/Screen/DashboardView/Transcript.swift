@@ -37,8 +37,8 @@ package struct Transcript: Sendable {
     return lines
   }
 
-  /// The new messages. Because the list drops its oldest messages, they are found after the longest sequence that is
-  /// already known.
+  /// The new messages. The list drops its oldest messages. Therefore the new messages are those that follow the longest
+  /// sequence that was already reported.
   private func newMessages(_ present: [Toast]) -> ArraySlice<Toast> {
     let known = (0...present.count).first { present.dropLast($0).elementsEqual(messages.suffix(present.count - $0)) }
     return present.suffix(known ?? present.count)

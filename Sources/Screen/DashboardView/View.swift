@@ -4,7 +4,8 @@ import DashboardModel
 package import FirestoreModel
 package import TerminalCanvas
 
-/// Draws the whole screen. Pure and total: the same state always results in the same canvas, at any size.
+/// Draws the whole screen. It has no side effects and accepts any size. The same state always results in the same
+/// canvas.
 package func view(_ present: DashboardState) -> Canvas {
   var state = present.forItsLine
   state.configuration.glyphs = present.borderedGlyphs
@@ -38,7 +39,7 @@ package func view(_ present: DashboardState) -> Canvas {
   return canvas
 }
 
-/// Draws the screen of one client, or of several clients that share it. Pure and total.
+/// Draws the screen of one client, or of several clients that share it. It has no side effects and accepts any size.
 package func view(_ clientSet: ClientSet) -> Canvas {
   guard clientSet.isShared || clientSet.play != nil else { return view(clientSet.focused.session.shown) }
   let layout = clientSet.layout

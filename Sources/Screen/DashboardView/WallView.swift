@@ -5,8 +5,8 @@ import DashboardModel
 import FirestoreModel
 import TerminalCanvas
 
-/// Draws the wall. It has a line with the last minute of each listener, then this client's writes, round trips and
-/// outages on the same time axis, then the latest events.
+/// Draws the wall, the full-screen view of all listeners. It shows a line with the last minute of each listener, then
+/// this client's writes, round trips and outages on the same time axis, then the latest events.
 struct WallView {
   let list: ListOverlay
   let panel: WallPanel
@@ -256,7 +256,7 @@ struct WallLines {
   /// The count of columns at the start for which no data exists, because the dashboard started later.
   private var unseen: Int { min(columns.graphWidth, figures.unseen / columns.step) }
 
-  /// The sum of the seconds in each column.
+  /// The sum for each column: the values of all seconds that the column represents.
   private func merged(_ seconds: [Int]) -> [Int] {
     (0..<columns.graphWidth).map { column in
       seconds[column * columns.step..<(column + 1) * columns.step].reduce(0, +)
@@ -297,8 +297,8 @@ struct MixBars {
   let mix: ValueMix.Shown
   let glyphs: Glyphs
 
-  /// A field of equal width for each value. It contains the value, a bar for its share, and its document count. All
-  /// bars have the same scale. If one value's count changes, the other fields do not move.
+  /// A section for each value, all of equal width. It contains the value, a bar for its share, and its document count.
+  /// All bars have the same scale. If one value's count changes, the other sections do not move.
   /// - Parameter names: whether the name of the document field precedes the values.
   func line(width: Int, names: Bool) -> Line {
     var line = Line(glyphs)

@@ -12,7 +12,8 @@ package import TerminalTheme
   private enum State {
     /// This screen uses the terminal. `leave` ends this state.
     case active
-    /// The shell or a child program uses the terminal. `enter` ends this state. Only the caller of `suspend` calls it.
+    /// The shell or a child program uses the terminal. `enter` ends this state. Only the caller of `suspend` calls
+    /// `enter`.
     case suspended
     /// This process no longer uses the terminal. The final state.
     case closed

@@ -2,7 +2,7 @@
 
 /// A grid of cells that views draw on.
 ///
-/// Drawing is total. Anything outside the canvas, the clip or the width is cut off. Any text is made safe first
+/// Drawing never fails. Anything outside the canvas, the clip or the width is cut off. Any text is made safe first
 /// (`SafeText`). Every row always has exactly `size.width` columns. A wide cluster is followed by its right half, or is
 /// replaced by a space.
 package struct Canvas: Hashable, Sendable {

@@ -27,8 +27,8 @@ package struct AppearanceOptions: ParsableArguments {
   package enum Color: String, ExpressibleByArgument, CaseIterable {
     case auto, always, never
 
-    /// The color depth of the option. With `nil`, NO_COLOR and the terminal determine it. The terminal can always
-    /// reduce it.
+    /// The color depth that the option sets. If it is `nil`, NO_COLOR and the terminal determine the depth. The
+    /// terminal can always reduce the depth.
     package var depth: ColorDepth? {
       switch self {
       case .auto: nil
@@ -48,7 +48,8 @@ package struct AppearanceOptions: ParsableArguments {
   @Flag(help: "Do not use the mouse, so that the terminal can.")
   var noMouse = false
 
-  /// The color depth of the option, otherwise of the configuration. With `nil`, NO_COLOR and the terminal determine it.
+  /// The color depth that the option sets, otherwise the configuration. If it is `nil`, NO_COLOR and the terminal
+  /// determine the depth.
   package func depth(_ preferences: Preferences) -> ColorDepth? { (color ?? preferences.file.color ?? .auto).depth }
 
   package func mouse(configured: Bool?) -> Bool { noMouse ? false : configured ?? true }

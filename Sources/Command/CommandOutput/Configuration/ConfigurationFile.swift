@@ -79,7 +79,7 @@ package struct ConfigurationFile: Hashable, Sendable {
 
     """
 
-  /// Reads the file at a path. A missing file contains no settings.
+  /// Reads the file at a path. A missing file is treated as an empty one.
   ///
   /// - Parameter name: the file's name in messages.
   package static func read(_ path: String, name: String) -> ConfigurationFile {

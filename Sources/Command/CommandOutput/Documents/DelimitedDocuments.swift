@@ -9,7 +9,7 @@ struct DelimitedDocuments: ~Copyable {
   private let delimiter: Delimiter
   private let namesPaths: Bool
   private let database: DatabaseID
-  /// The columns; `nil` until all documents are known.
+  /// The columns; `nil` until all documents have been added.
   private var columns: [FieldPath]?
   private var hasHeader = false
   private var waiting: [Document] = []

@@ -108,7 +108,7 @@ package struct DocumentPrinter: ~Copyable {
 
 /// The format in which documents are printed.
 package enum DocumentFormat: Sendable {
-  /// A single document as JSON. The documents of a collection as a line each.
+  /// A single document is printed as JSON. The documents of a collection are printed on one line each.
   case text
   case json
   case table

@@ -46,7 +46,8 @@ struct DocumentTable {
     self.naming = naming
   }
 
-  /// The fields without a column, because the table would be too wide or the first documents do not have them.
+  /// The fields that have no column, either because the table would be too wide or because the first documents lack
+  /// them.
   var leftOut: [FieldPath] { left.sorted() }
 
   /// - Returns: the lines that can be written now.

@@ -2,7 +2,8 @@
 import CommandOutput
 import FirestoreJSON
 
-/// Recognizes files that cannot be imported by their first bytes. For each kind, suggests how to import its data.
+/// Recognizes, by their first bytes, files that cannot be imported. For each kind of file, suggests how to import its
+/// data.
 enum ForeignFile {
   /// - Parameters:
   ///   - bytes: the first bytes, decompressed.

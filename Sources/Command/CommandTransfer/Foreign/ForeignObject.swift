@@ -9,7 +9,7 @@ struct ForeignObject {
   let type: ColumnType
   /// The value in Hearth's format.
   let value: JSONSyntax
-  /// Whether a map in a document could look the same.
+  /// Whether an ordinary map in a document could look the same as this object.
   let isPossibleMap: Bool
 
   private init(_ form: String, _ type: ColumnType, _ value: JSONSyntax, isPossibleMap: Bool = false) {

@@ -4,7 +4,7 @@ import FirestoreJSON
 
 /// The position of the documents in the JSON value of a file.
 package enum InputLayout: String, CaseIterable, Codable, ExpressibleByArgument, Sendable {
-  /// The elements of an array are documents, or the members of an object by id or path.
+  /// An array of documents, or an object whose members are documents, named by id or path.
   case documents
   /// Documents by collection: `{"users": {"u1": {…}}, "orders": [{…}]}`.
   case collections

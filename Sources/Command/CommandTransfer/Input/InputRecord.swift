@@ -8,7 +8,7 @@ package struct InputRecord: Sendable {
   var name: String?
   /// The name of the document's collection, if the file contains several collections. It is still encoded as JSON.
   var collection: String?
-  /// The path of a document that has a name. The import rules determine it.
+  /// The path of a document that has a name. The import rules determine this path.
   var path: ResourcePath?
   var bytes: [UInt8]
   /// The position of the document.

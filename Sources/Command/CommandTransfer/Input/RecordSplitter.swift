@@ -155,7 +155,7 @@ struct RecordSplitter {
   }
 
   /// Reads the beginning of the outermost array or object.
-  /// - Returns: whether it has begun.
+  /// - Returns: `false` if more bytes are needed.
   private mutating func open() throws(JSONError) -> Bool {
     skipByteOrderMark()
     guard start < buffer.count else {

@@ -5,7 +5,7 @@ package import FirestoreQuery
 import Synchronization
 
 /// The result of a query, read from the server page by page, so that only one page is in memory. If the query has a
-/// limit from the end, the result is a single page.
+/// limit from the end (`limitToLast`), the result is a single page.
 package struct DocumentPages {
   /// The number of documents per page in key order. In this order, the cost of a page depends only on its contents.
   private static let pageSize = 1000
@@ -17,8 +17,8 @@ package struct DocumentPages {
   private let database: DatabaseID
   private let pageSize: Int
   private let view: ReadView
-  /// Whether the query has a limit from the end. Such a query is read in reverse order, with a limit from the
-  /// beginning.
+  /// Whether the query has a limit from the end (`limitToLast`). Such a query is read in reverse order, with a limit
+  /// from the beginning.
   private let isBackwards: Bool
   private var query: Query
   private var remaining: Int?

@@ -87,7 +87,7 @@ extension HeadlessOptions {
 }
 
 extension Filter {
-  /// The conditions of which a document need not satisfy all.
+  /// The conditions inside `or` filters. A document need not satisfy all of them.
   fileprivate var alternatives: [FieldFilter] {
     switch self {
     case .field: []

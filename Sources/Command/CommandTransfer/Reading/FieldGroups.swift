@@ -7,7 +7,8 @@ import FirestoreProtocol
 package import FirestoreQuery
 
 /// Groups of documents that have the same values in some fields, with their document counts. Values are compared by the
-/// backend's rules. For example, 1 and 1.0 are in the same group, and its name is the first value.
+/// backend's rules. For example, 1 and 1.0 are in the same group, which is shown with the first of these values that
+/// was read.
 package struct FieldGroups: Sendable {
   package struct Group: Sendable {
     /// The values in the order of the fields; `nil` for a field that the documents do not have.

@@ -89,7 +89,7 @@ package enum ListedEntry: Hashable, Sendable {
 }
 
 /// Prints everything below a path as a tree of lines: collections, whose lines end with a slash, their documents, and
-/// so on. For a large collection, only the first documents are shown, and the count of the others.
+/// so on. For a large collection, only the first documents are shown, followed by the count of the other documents.
 package struct DataTree: Sendable {
   package struct Extent: Hashable, Sendable {
     package var collections = 0

@@ -132,7 +132,7 @@ extension JSONSyntax {
   func text(_ member: String) -> String? { if case .string(let text)? = self[member]?.kind { text } else { nil } }
 }
 
-/// A field that has other indexes than the project's default, or whose time determines when documents expire.
+/// A field whose indexes differ from the project's default, or a timestamp field that determines when documents expire.
 package struct FieldOverride: Hashable, Sendable {
   package struct Index: Hashable, Sendable, Comparable {
     /// The query scope, `COLLECTION` or `COLLECTION_GROUP`.

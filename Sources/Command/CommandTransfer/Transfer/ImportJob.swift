@@ -336,7 +336,8 @@ struct ImportSurvey {
     return CollectionRename(inner, target)
   }
 
-  /// - Throws: if no document has a path that is renamed. The documents that the user meant would not be renamed.
+  /// - Throws: if a rename matches no document. Otherwise the documents that the user meant would be imported without
+  ///   the rename.
   func check(_ renames: [CollectionRename], of name: String) throws(CommandFailure) {
     if collections.isEmpty { return }
     for rename in renames where !found.contains(rename.from) {

@@ -242,7 +242,7 @@ package struct ImportRules: Sendable {
 private struct PlacedDocument {
   var path: ResourcePath
   var data: JSONSyntax
-  /// Whether the values are only in Hearth's format.
+  /// Whether all values are in Hearth's format.
   var isOwn = false
   /// Whether the path is determined only by the options.
   var isPlain = false

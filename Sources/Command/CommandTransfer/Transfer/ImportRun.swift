@@ -162,7 +162,8 @@ package struct ImportProgressPoint: Sendable {
 
 /// The progress of an import, stored in a file so that a later run can continue.
 struct ImportState: Codable, Hashable {
-  /// The input and the destination of the import. If they differ, a later import does not continue from this progress.
+  /// The input and the destination of the import. A later import continues from this progress only if its input and
+  /// destination are the same.
   package struct Identity: Codable, Hashable {
     var backend: String
     var database: String

@@ -236,7 +236,7 @@ extension TransferRun {
 package struct TransferProgress {
   private static let interval = Duration.milliseconds(100)
 
-  /// The progress of an earlier run that this run continues. It does not count for the rate of this run.
+  /// The progress of an earlier run that this run continues. It is not included in the rate of this run.
   package struct Start: Hashable {
     package var documents = 0
     package var fraction = 0.0
@@ -249,8 +249,8 @@ package struct TransferProgress {
   private var hasLine = false
   private let interruption: InterruptionNote?
 
-  /// - Parameter interruption: creates the message that is printed if a signal ends the command, from the document
-  ///   count; `nil` if no partial results remain.
+  /// - Parameter interruption: creates, from the document count, the message that is printed if a signal ends the
+  ///   command; `nil` if no partial results remain.
   package init(isQuiet: Bool, from first: Start = Start(), interruption: (@Sendable (Int) -> String)? = nil) {
     isShown = !isQuiet && isatty(STDERR_FILENO) == 1
     self.first = first

@@ -14,7 +14,8 @@ package struct BulkWriter {
     var mutations: [Mutation]
     /// The approximate size of the fields in bytes.
     var bytes = 0
-    /// Deletes the document's original in another database. It is committed there after these mutations are written.
+    /// The mutation that deletes the document's original in another database. It is committed there after `mutations`
+    /// are committed.
     var removal: Mutation?
   }
 

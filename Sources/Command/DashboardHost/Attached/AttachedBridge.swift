@@ -28,15 +28,16 @@ package final class AttachedBridge {
   private var pages: [WindowTag: @MainActor (Result<[Document], RPCStatus>) -> Void] = [:]
   private var lastPage = AttachedBridge.firstPage
   private var listed = ListedCollections()
-  /// The requests for collection lists without a response, oldest first. The program responds in the order of the
-  /// requests.
+  /// The requests for collection lists that have no response yet, oldest first. The program responds in the order of
+  /// the requests.
   private var listings: [ResourcePath: [ListedCollections.Number]] = [:]
   private var refreshing: Task<Void, Never>?
   /// The pending request to the program's server.
   var asking: Task<Void, Never>?
   private var isOver = false
 
-  /// The first tag for the pages of searches and counts. It is larger than all tags of the dashboard's windows.
+  /// The first tag for the pages of searches and counts. It is larger than all tags of collection windows (the loaded
+  /// parts of collections).
   private static let firstPage = 1 << 40
 
   init(
@@ -212,7 +213,8 @@ package final class AttachedBridge {
     }
   }
 
-  /// Reloads the windows and documents on screen at most once a second, to limit the requests to the program.
+  /// Reloads the parts of collections and the documents on screen at most once a second, to limit the requests to the
+  /// program.
   private func refreshSoon() {
     guard refreshing == nil, !windows.isEmpty || !details.isEmpty else { return }
     refreshing = Task { [weak self] in

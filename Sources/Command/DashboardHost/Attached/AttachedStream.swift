@@ -15,7 +15,7 @@ package struct AttachedStream {
   private let address: InspectionAddress
   private let greeting: InspectionGreeting
   private let link: InspectionLink
-  /// The event after whose line the output ends; `nil` to continue until the program ends.
+  /// The output ends after the line for this event; `nil` to continue until the program ends.
   private let goal: EventGoal?
   private let timeout: Duration?
 
@@ -119,7 +119,8 @@ package struct AttachedLines {
 
   init(_ greeting: InspectionGreeting) { self.greeting = greeting }
 
-  /// The line that describes a program. It is the first line of a stream, and each line in a list of programs.
+  /// The line that describes a program. A stream of events begins with this line. A list of programs has one such line
+  /// for each program.
   package static func program(_ address: InspectionAddress, _ greeting: InspectionGreeting, type: String) -> String {
     guard case .object(let members) = greeting.json(JSONContext(greeting.database)).kind else { return "" }
     return ClientJSON.object(

@@ -255,7 +255,7 @@ package final class InspectionLink: Sendable {
     return true
   }
 
-  /// Ends the connection. The reader then receives the end.
+  /// Ends the connection. The reader then receives `nil` from `next` or `receive`.
   func cut() { shutdown(descriptor, CInt(SHUT_RDWR)) }
 }
 

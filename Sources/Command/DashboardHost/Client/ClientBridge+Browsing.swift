@@ -207,8 +207,8 @@ struct ListedCollections {
   /// Whether a list contains all collections that were listed before.
   func isKept(by ids: Set<String>, below parent: ResourcePath) -> Bool { ids.isSuperset(of: self[parent] ?? []) }
 
-  /// Adds collections that are missing in the lists although documents in them are known. Requests in progress may not
-  /// contain them, so these requests count as outdated.
+  /// Adds collections that are missing in the lists although documents in them are known. The responses to requests
+  /// that are in progress may not contain these collections, so they are treated as outdated.
   /// - Returns: the parent paths whose collections must be listed again.
   mutating func noteNew(of keys: some Sequence<DocumentKey>) -> [ResourcePath] {
     var parents: [ResourcePath] = []

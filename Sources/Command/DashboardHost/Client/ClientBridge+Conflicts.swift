@@ -54,8 +54,8 @@ extension ClientBridge {
     seen[batch] = SeenContents(mutations: mutations, contents: contents)
   }
 
-  /// Records what the authors of writes had seen that were pending before this session. Each author saw the cached
-  /// documents with all earlier pending writes applied.
+  /// Records what the author of each write had seen, for the writes that were already pending before this session. Each
+  /// author saw the cached documents with all earlier pending writes applied.
   func noteSeen(by waiting: [PendingWrite]) {
     request { bridge in
       var documents: [DocumentKey: Document] = [:]
@@ -79,7 +79,8 @@ extension ClientBridge {
     }
   }
 
-  /// Removes a write that failed. The contents that authors of later writes saw count as unknown for its documents.
+  /// Removes a write that failed. For the documents of this write, the contents that the authors of later writes had
+  /// seen are then unknown.
   func forgetSeen(with batch: BatchID) {
     guard let ended = seen.removeValue(forKey: batch) else { return }
     for later in seen.keys where later > batch {
@@ -87,7 +88,7 @@ extension ClientBridge {
     }
   }
 
-  /// Reads the versions that a write replaced from the backend. Reports the replaced values that the write's author had
+  /// Reads from the backend the versions that a write replaced. Reports the replaced values that the write's author had
   /// not seen.
   func tellConflicts(of batch: BatchID, appliedAt commitTime: SnapshotVersion) {
     guard let seen = seen.removeValue(forKey: batch) else { return }

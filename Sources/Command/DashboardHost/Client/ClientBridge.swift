@@ -24,7 +24,7 @@ final class ClientBridge {
   private let faults: FaultInjector
   /// The faults that were last reported to the dashboard.
   private var reportedFaults = (settings: FaultSettings(), waiting: [FaultEvent]())
-  /// The problem of the data, if it could not be opened as requested.
+  /// The reason why the data could not be opened as requested; `nil` if it was opened.
   private let dataNotice: StorageNotice?
   /// The data that is shared with other processes; `nil` for data in memory and for servers.
   let data: SharedData?
@@ -50,7 +50,7 @@ final class ClientBridge {
   var seen: [BatchID: SeenContents] = [:]
   /// The newest write that the dashboard itself made.
   var lastWrite: Task<Void, Never>?
-  /// The destination that imports record. The backend is `nil` if its data is lost when the process ends.
+  /// The destination in the progress files of imports. The backend is `nil` if its data does not outlive the process.
   let transferPlace: (database: DatabaseID, backend: String?)
   /// The control interface of the emulator; `nil` for other servers.
   let control: EmulatorControl?

@@ -99,7 +99,7 @@ extension UndoLog {
       (self.key, self.before, self.after, self.transforms) = (key, before, after, transforms)
     }
 
-    /// The change in which `before` has the values that the write replaced on the server.
+    /// A copy of the change whose `before` contains the values that the write replaced on the server.
     /// - Parameter paths: the fields whose values the author had not seen.
     func replacing(_ paths: [FieldPath], _ theirs: Contents) -> Change {
       var change = self
@@ -326,7 +326,8 @@ extension ClientBridge {
     return mutations
   }
 
-  /// The question before later changes are overwritten. It lists only the fields that would be written.
+  /// The question that the user must answer before later changes are overwritten. It lists only the fields that would
+  /// be written.
   private static func conflict(
     _ batch: BatchID, isRedo: Bool, _ mutations: [Mutation], left: [DocumentKey: UndoLog.Contents],
     now: [DocumentKey: UndoLog.Contents]

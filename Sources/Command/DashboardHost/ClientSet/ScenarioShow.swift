@@ -117,7 +117,7 @@ final class ScenarioShow {
     changed()
   }
 
-  /// The reason for the failure without the step, because the step is on the screen.
+  /// The reason for the failure, without the text of the step, because the step is on the screen.
   private func reason(of failure: CommandFailure) -> String {
     guard let play = clientSet.play, play.steps.indices.contains(play.doneCount) else { return failure.message }
     let step = play.steps[play.doneCount]

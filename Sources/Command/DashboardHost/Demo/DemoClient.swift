@@ -8,13 +8,13 @@ import FirestoreQuery
 import Foundation
 import Logging
 
-/// Writes to the backend like other clients do, one per customer. The dashboard's client receives the commits as
-/// changes from the server. The writes continue while that client is offline.
+/// Simulates other clients that write to the backend, one for each customer. The dashboard's client receives the
+/// commits as changes from the server. The writes continue while that client is offline.
 struct DemoClient: Sendable {
   let datastore: any Datastore
   let ground: DemoGround
   let seed: UInt64
-  /// The customers' speed as a multiple of people's speed.
+  /// The customers' speed relative to real people. For example, 2 is twice as fast.
   var speed = 1.0
   let clock: any Clock<Duration>
 
@@ -97,7 +97,7 @@ package struct DemoSettings: Hashable, Sendable {
   package static let standardSeed: UInt64 = 7
 
   package var seed: UInt64
-  /// The customers' speed as a multiple of people's speed.
+  /// The customers' speed relative to real people. For example, 2 is twice as fast.
   package var speed: Double
 
   package init(seed: UInt64, speed: Double) { (self.seed, self.speed) = (seed, speed) }

@@ -81,7 +81,7 @@ extension Session {
 /// A screen recording of a script that runs with the simulated shop, without a terminal. It has its own clock, so that
 /// the same script always produces the same bytes.
 package struct ScriptedCast {
-  /// The minimum pause, in milliseconds, in which the clock of an offline shop is redrawn.
+  /// The minimum length in milliseconds of a pause during which the clock of an offline shop is redrawn.
   private static let idle: Int64 = 500
 
   private(set) var shop: PlayedShop

@@ -226,7 +226,7 @@ extension PlayedShop {
     local.values.filter { query.matches($0) }.sorted { query.compare($0, $1) == .ascending }
   }
 
-  /// Sends the changes to every listener and every window whose documents have changed.
+  /// Sends the changes to every listener and every collection window whose documents have changed.
   mutating func tell(_ changes: [ListenerSnapshot.Change], because cause: SnapshotCause) {
     for listener in state.listeners {
       let own = changes.compactMap { change -> ListenerSnapshot.Change? in

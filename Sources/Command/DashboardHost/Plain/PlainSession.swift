@@ -27,13 +27,13 @@ package final class PlainSession {
     case sentences
     /// A line of JSON for each event.
     case lines
-    /// The statistics of the wall each second, as JSON.
+    /// The statistics of the wall (the view of all listeners) each second, as JSON.
     case wall
   }
 
   package struct Options {
     package var storage: StorageOptions.Locations
-    /// The settings of the demo that writes; `nil` for none.
+    /// The settings of the demo, which writes to the backend; `nil` if no demo runs.
     package var demo: DemoSettings?
     /// The folder with the record of the databases to which the demo may write.
     package var stateFolder: String

@@ -5,7 +5,7 @@ import FirestoreClientState
 import FirestoreJSON
 import FirestoreModel
 
-/// The statistics of the wall as one JSON object on a line.
+/// The statistics of the wall (the view of all listeners) as one JSON object on a line.
 enum WallReport {
   private typealias Member = JSONSyntax.Member
 

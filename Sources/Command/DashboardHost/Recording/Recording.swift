@@ -78,7 +78,8 @@ package struct Recording: Sendable {
     }
   }
 
-  /// - Throws: `badData` for a file that is not a recording. Of a damaged recording, all readable parts are used.
+  /// - Throws: `badData` for a file that is not a recording. If a recording is damaged, all its readable parts are
+  ///   used.
   package init(_ data: Data, name: String) throws(CommandFailure) {
     self.name = name
     let lines = data.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)

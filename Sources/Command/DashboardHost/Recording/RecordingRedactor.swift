@@ -86,7 +86,7 @@ package final class RecordingRedactor: Sendable {
     }
   }
 
-  /// The actions that cause the effects of the original text which the redacted text does not have.
+  /// The actions that cause those effects of the original text that the redacted text does not cause.
   private func corrections(at time: Timestamp, _ states: inout States) -> [Action] {
     var corrections: [Action] = []
     func correct(_ action: Action) {

@@ -14,7 +14,7 @@ extension Session {
   package struct Options {
     package var storage: StorageOptions.Locations
     package var durability = BackendConfiguration.Durability.normal
-    /// The settings of the demo that writes; `nil` for none.
+    /// The settings of the demo, which writes to the backend; `nil` if no demo runs.
     package var demo: DemoSettings?
     package var startsOffline = false
     package var isReadOnly = false
@@ -33,8 +33,8 @@ extension Session {
     /// The files to which the session is recorded.
     package var recordingFiles = RecordingFiles()
     package var subject = Subject.client
-    /// Whether the dashboard starts with the wall. In this case the saved listeners are started, but the file with them
-    /// is not changed.
+    /// Whether the dashboard starts with the wall, the full-screen view of all listeners. In this case the saved
+    /// listeners are started, but the file with them is not changed.
     package var isWall = false
     /// The script with keys to press automatically and captions; `nil` for none.
     package var script: DemoScript?

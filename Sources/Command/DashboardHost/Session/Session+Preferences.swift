@@ -85,8 +85,8 @@ extension Session {
   }
 
   /// Applies changes in the user's files. Errors are reported, and the previous values remain in effect.
-  /// - Parameter isAsked: whether the user requested the reload. If so and nothing has changed, a message says so and
-  ///   lists the remaining errors.
+  /// - Parameter isAsked: whether the user requested the reload. In this case, if nothing has changed, a message
+  ///   reports that and lists the remaining errors.
   func readAgain(isAsked: Bool = false) {
     let old = preferences
     let new = Preferences.read(options.paths)

@@ -169,7 +169,7 @@ package final class Session {
     }
   }
 
-  /// Restores the terminal first, so that the user can already use it while files and clients are closed.
+  /// Restores the terminal first, so that the user can already use it while files and clients are being closed.
   private func leaveScreen(_ code: Int32) async -> ExitDeadline {
     reader?.stop()
     fileWatch?.stop()
@@ -218,7 +218,8 @@ package final class Session {
     frames.request(for: cause) { [weak self] in self?.show() }
   }
 
-  /// The number of frames per second for the wall. It is low, because the wall is viewed from a distance for hours.
+  /// The number of frames per second for the wall, the full-screen view of all listeners. It is low, because the wall
+  /// is viewed from a distance for hours.
   private static let wallFrames = 2
 
   private func show() {

@@ -20,7 +20,8 @@ final class FramePacer {
 
   init(_ screen: Screen) { self.screen = screen }
 
-  /// Calls `draw` once as soon as possible. Requests before that are merged. The most urgent cause counts.
+  /// Calls `draw` once as soon as possible. Requests that arrive before this call are merged into one, with the most
+  /// urgent of their causes.
   func request(for cause: FrameGate.Cause, _ draw: @escaping @MainActor () -> Void) {
     if let request, request.cause >= cause { return }
     schedule(cause, draw)

@@ -156,7 +156,7 @@ struct AggregationOptions: ParsableArguments {
     }
   }
 
-  /// The reason why the result has no number.
+  /// The reason why a sum or average has no result.
   private func reason(_ query: Query, _ field: FieldPath, isAll: Bool) async throws -> String {
     let place = query.collectionGroup.map { "all collections \($0)" } ?? query.path.text
     if isAll, source == .server, moment.at == nil {

@@ -140,8 +140,8 @@ struct CompletionLookup: Sendable {
     return Result(candidates: fields.map { Candidate(head + $0.value, label: $0.value, note: $0.note, isFinal: false) })
   }
 
-  /// Completes a condition. Field names are expected at its start and after a conjunction or parenthesis, operators
-  /// after a field.
+  /// Completes a condition. Field names are expected at its start and after a conjunction or parenthesis. Operators are
+  /// expected after a field name.
   private func condition(_ word: String) async throws -> Result {
     var words = word.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
     let partial = words.removeLast()

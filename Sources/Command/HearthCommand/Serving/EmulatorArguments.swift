@@ -24,7 +24,7 @@ struct EmulatorArguments: Hashable, Sendable {
   private mutating func read(_ word: String, _ rest: inout ArraySlice<String>) throws(CommandFailure) {
     let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
     var value = parts.count > 1 ? parts[1] : nil
-    /// The value of the option. If there is none, the next word is used unless it is an option.
+    /// The value after the option's `=`. If there is no `=`, the value is the next word, unless that is an option.
     func next() -> String? {
       if value == nil, let word = rest.first, !word.hasPrefix("-") { value = rest.popFirst() }
       return value
@@ -66,8 +66,8 @@ struct EmulatorArguments: Hashable, Sendable {
     if !others.isEmpty { remark("Hearth serves only Firestore. --only also names \(others.joined(separator: ", ")).") }
   }
 
-  /// Uses the folder of the import if an export names no folder. If this folder does not exist yet and the command
-  /// exports, nothing is imported.
+  /// Exports to the folder of the import if the export option names no folder. If this folder does not exist yet and
+  /// the command exports, nothing is imported.
   private mutating func dropMissingImport() throws(CommandFailure) {
     let end = words.firstIndex(of: "--") ?? words.endIndex
     let place = words[..<end].firstIndex { $0.hasPrefix("--import-data") || $0.hasPrefix("--import_data") }

@@ -109,7 +109,7 @@ struct ExecScreen: Sendable {
   /// A copy of the standard error that this process had at the start.
   private let errors: CInt
 
-  /// - Returns: `nil` if there is no terminal. This is reported.
+  /// - Returns: `nil` if there is no terminal. A message then says so.
   /// - Throws: `cannotCreate` if the temporary folder is not writable.
   static func onTerminal() throws(CommandFailure) -> ExecScreen? {
     guard isatty(STDIN_FILENO) == 1, isatty(STDOUT_FILENO) == 1 else {
@@ -198,8 +198,8 @@ enum CommandEnvironment {
 }
 
 extension JSONSyntax {
-  /// A copy of the object in which a string member of the object `object` is set. If `object` is not an object, it is
-  /// replaced.
+  /// A copy of this JSON object in which the string member `name` of its member `object` is set to `text`. If the
+  /// member `object` is missing or is not a JSON object, a new JSON object replaces it.
   fileprivate func setting(_ name: String, in object: String, to text: String) -> JSONSyntax {
     func members(_ syntax: JSONSyntax?) -> [Member] {
       if case .object(let members)? = syntax?.kind { members } else { [] }

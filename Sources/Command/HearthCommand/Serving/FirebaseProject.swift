@@ -126,8 +126,8 @@ struct FirebaseProject: Hashable, Sendable {
 
 extension ServeOptions {
   /// Sets omitted options from `firebase.json`, and reports them on one line.
-  /// - Throws: `CommandFailure` if the file cannot be read, or if `--require-indexes` has no value and there is no such
-  ///   file.
+  /// - Throws: `CommandFailure` if the file cannot be read, or if `--require-indexes` has no value and `firebase.json`
+  ///   names no index file.
   mutating func complete(from project: FirebaseProject?) throws(CommandFailure) {
     // A bare option, or its long form.
     let asksForIndexes = access.requireIndexes == FirebaseProject.fileName

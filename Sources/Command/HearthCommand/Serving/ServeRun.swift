@@ -171,8 +171,8 @@ private struct ReadyFile {
 
 /// Checks the files of `--tls-cert` and `--tls-key` before the server starts.
 private enum ServedTLSFiles {
-  /// - Throws: `CommandFailure` for a missing or unreadable file. Also for a key file of this user that others can read
-  ///   or change, as ssh does.
+  /// - Throws: `CommandFailure` for a missing or unreadable file. Like ssh, also rejects a key file of this user that
+  ///   other users can read or change.
   static func check(certificate: String?, key: String?) throws {
     for file in [certificate, key].compactMap({ $0 }) where access(file, R_OK) != 0 {
       let status: ExitStatus = errno == EACCES ? .permissionDenied : .noInput

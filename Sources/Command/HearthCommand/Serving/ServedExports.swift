@@ -21,7 +21,7 @@ struct ServedExports {
   /// The database that contains the import's first document.
   private let source: DatabaseID?
 
-  /// Detects all errors that are possible before the server starts. An import is read completely, so that the server
+  /// Detects all errors that can be detected before the server starts. An import is read completely, so that the server
   /// never starts with a part of it.
   init(_ options: EmulatorOptions, environment: [String: String]) throws {
     imported = options.importData

@@ -42,7 +42,8 @@ struct ServedFile {
     self.protection = protection
   }
 
-  /// - Parameter waits: whether to read a pipe, which waits for its contents. If not, only a regular file is read.
+  /// - Parameter waits: whether to read a pipe, which blocks until its contents arrive. If not, only a regular file is
+  ///   read.
   func text(waits: Bool = true) throws(CommandFailure) -> String {
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | (waits ? 0 : O_NONBLOCK))
     guard descriptor >= 0 else { throw unreadable(String(cString: strerror(errno))) }

@@ -66,7 +66,7 @@ enum BackslashCommand: String, CaseIterable {
     }
   }
 
-  /// The equivalent command for words that other shells use without a backslash: sqlite3, mongosh and MySQL.
+  /// The equivalent command for words that other shells (sqlite3, mongosh and MySQL) use without a backslash.
   static func meant(by words: [String]) -> BackslashCommand? {
     guard let first = words.first?.lowercased() else { return nil }
     switch first {

@@ -42,7 +42,7 @@ struct LineEditor: Sendable {
 
   /// - Parameters:
   ///   - entries: the previous lines, oldest first.
-  ///   - buffer: an empty buffer that contains the text that was last cut.
+  ///   - buffer: a buffer with an empty line and the text that was last cut.
   init(entries: [String], buffer: LineBuffer = LineBuffer()) {
     self.entries = entries
     self.buffer = buffer

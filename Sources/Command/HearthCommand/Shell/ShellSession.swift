@@ -276,8 +276,8 @@ extension ShellSession {
     seconds == seconds.rounded() ? "\(Int(seconds))" : "\(seconds)"
   }
 
-  /// Writes documents to a file, or imports the documents of a file into a collection. A file with rows loses types, as
-  /// with `get --csv`.
+  /// Writes documents to a file, or imports the documents of a file into a collection. CSV and TSV files do not
+  /// preserve types, as with `get --csv`.
   func copy(_ words: [String], at place: String) async throws -> Int32 {
     guard words.count == 3, ["to", "from"].contains(words[1].lowercased()) else {
       throw CommandFailure(.usage, "use \(BackslashCommand.copy.usage.form).")

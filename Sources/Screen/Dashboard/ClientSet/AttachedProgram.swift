@@ -80,8 +80,9 @@ extension AttachedProgram {
 }
 
 extension DashboardState {
-  /// Returns the effects that are allowed on another program's client. A message reports the dropped effects. Commands
-  /// usually reject earlier, with the same reason. This check catches the effects that a command let pass.
+  /// Returns the effects that are allowed on another program's client. A message reports the dropped effects. Usually
+  /// the command itself is already rejected, with the same reason. This function catches the effects of commands that
+  /// do not check this.
   mutating func permitted(_ effects: [Effect], by program: AttachedProgram) -> [Effect] {
     var refusal: String?
     let allowed = effects.filter { effect in
@@ -134,8 +135,8 @@ extension ClientRequest {
 
 /// The events of the program whose client is shown.
 extension DashboardState {
-  /// Whether the attached program's client has a listener that keeps a window's documents current. The dashboard reads
-  /// these documents from that client's cache.
+  /// Whether the attached program's client has a listener that keeps the documents of a collection window current. The
+  /// dashboard reads these documents from that client's cache.
   func isHeard(_ tag: WindowTag) -> Bool {
     guard configuration.attached != nil, !network.isOffline, let path = browser.path(of: tag) else { return false }
     return listeners.contains { $0.count != nil && $0.isExact(whileOffline: false) && $0.query.path == path }

@@ -6,8 +6,8 @@ package import FirestoreModel
 package import TerminalCanvas
 
 /// The clients that share a screen, in order, and the focused client, which receives the keys. Each client has a
-/// separate dashboard; only the screen is shared. Pure, like `update`. A set with a single client behaves like the
-/// dashboard of that client.
+/// separate dashboard; only the screen is shared. Free of side effects, like `update`. A set with a single client
+/// behaves like the dashboard of that client.
 package struct ClientSet: Sendable {
   package struct Member: Sendable {
     package let number: ClientNumber
@@ -65,8 +65,8 @@ package struct ClientSet: Sendable {
   package subscript(client: ClientNumber) -> Member? { members.first { $0.number == client } }
 
   /// Applies an action.
-  /// - Parameter client: the client of the action; `nil` for an action of the terminal or the program. The set then
-  ///   chooses the client.
+  /// - Parameter client: the client of the action. `nil` if the action comes from the terminal or the program; the
+  ///   client set then chooses the client.
   package mutating func apply(_ action: Action, from client: ClientNumber? = nil) -> UpdateResult {
     result = UpdateResult()
     if let client { happen(action, to: client) } else { route(action) }
@@ -89,7 +89,8 @@ package struct ClientSet: Sendable {
     }
   }
 
-  /// Applies an action to a client, then the resulting client set effects. Does nothing for a client that has ended.
+  /// Applies an action to a client, then performs the resulting effects that change the client set. Does nothing for a
+  /// client that has ended.
   mutating func happen(_ action: Action, to client: ClientNumber) {
     guard let index = members.firstIndex(where: { $0.number == client }) else { return }
     let changed = members[index].session.apply(action, of: client)

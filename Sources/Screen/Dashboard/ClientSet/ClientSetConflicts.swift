@@ -4,8 +4,8 @@ import DashboardModel
 import FirestoreClientState
 import FirestoreModel
 
-/// Detects conflicts between the clients on a screen. Each client reports its own writes. Pure. Only proven conflicts
-/// are reported.
+/// Detects conflicts between the clients on a screen. Each client reports its own writes. Only proven conflicts are
+/// reported. This type has no side effects.
 struct ClientSetConflicts: Sendable {
   /// A conflict, as reported to one of its two clients.
   struct Report: Sendable {

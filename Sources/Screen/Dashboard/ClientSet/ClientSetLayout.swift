@@ -137,7 +137,7 @@ extension LayoutClass {
   func isSmallerThan(_ other: LayoutClass) -> Bool { rank < other.rank }
 }
 
-/// The content of the row that names the clients and marks the focused one. Used by drawing and by the mouse.
+/// The content of the row that names the clients and marks the focused one. Used for drawing and for mouse events.
 package struct ClientSetRow: Sendable {
   package struct Item: Sendable {
     package var index: Int

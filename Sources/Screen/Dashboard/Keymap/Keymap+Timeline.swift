@@ -8,7 +8,8 @@ extension Keymap {
     live.flatMap(earlier) + earlier(.past) + earlier(.replay) + past + replay
     + [.pane(.collections), .pane(.feed), .past, .replay].flatMap(snapshots)
 
-  /// The contexts in which these keys step through the session. In an open document, the same keys select its versions.
+  /// The contexts in which the keys for earlier and later events step through the session. In an open document, these
+  /// keys select its versions.
   private static let live = [Pane.collections, .writes, .network, .feed].map(KeyContext.pane) + [.requests]
 
   private static func earlier(_ context: KeyContext) -> [Command] {

@@ -81,7 +81,7 @@ extension DashboardState {
   /// The width of the column that shows when documents last changed. If documents are sorted by creation, the column
   /// shows the creation time.
   package static let timeWidth = 10
-  /// The minimum width of the tree that shows ages next to the values.
+  /// The minimum width at which the tree shows ages next to the values.
   private static let leastWithTimes = 62
 
   /// The width of the mark of a pending write with its batch.

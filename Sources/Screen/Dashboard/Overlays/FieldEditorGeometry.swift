@@ -3,7 +3,7 @@ package import DashboardModel
 import FirestoreClientState
 package import TerminalCanvas
 
-/// The geometry of the field editor, used by drawing and by the mouse.
+/// The geometry of the field editor, used for drawing and for mouse events.
 package struct FieldEditorGeometry {
   package let dialog: Dialog
   /// The row of the column headings; `nil` if there is no space for them.

@@ -8,12 +8,12 @@ import FirestoreQuery
 /// The page about the client's internals. While it is open, the dashboard polls the client every second. The cache
 /// statistics are computed only on request, because that reads every document.
 package struct InsidePanel: Sendable {
-  /// The interval between two polls of the client in seconds.
+  /// The interval in seconds between two polls of the client.
   private static let pause: Int64 = 1
 
   /// The interval in seconds between two field counts of a collection that changes.
   private static let countingPause: Int64 = 2
-  /// The largest collection whose fields are recounted automatically.
+  /// The maximum document count of a collection whose fields are recounted automatically.
   private static let smallCollection = 10_000
 
   package var section: InsideSection
@@ -30,7 +30,7 @@ package struct InsidePanel: Sendable {
   private(set) var survey: CacheSurvey?
   private(set) var failure: String?
   private(set) var surveyFailure: String?
-  /// Whether a count of the cache is running.
+  /// Whether the cache statistics are being computed.
   private(set) var isCounting = false
   private var isAsking = true
   var asksAgainAt: Timestamp
@@ -104,7 +104,7 @@ package struct InsidePanel: Sendable {
     return [.client(.lookInside)]
   }
 
-  /// Starts counting the cache, unless a count is already running.
+  /// Starts computing the cache statistics, unless this is already in progress.
   mutating func count() -> [Effect] {
     if isCounting { return [] }
     isCounting = true
@@ -141,7 +141,7 @@ package struct InsidePanel: Sendable {
   /// Whether the sentence reports an error.
   package var hasFailed: Bool { failureShown != nil }
 
-  /// Starts the section's count unless it has already run.
+  /// Starts the count that the section shows, unless its result is already there.
   fileprivate mutating func countFirst() -> [Effect] {
     switch section {
     case _ where section.needsSurvey: survey == nil ? count() : []

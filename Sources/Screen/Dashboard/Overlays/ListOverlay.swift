@@ -268,7 +268,7 @@ extension DashboardState {
   }
 }
 
-/// The geometry of a list's box and of its rows, used by drawing and by the mouse.
+/// The geometry of a list's box and of its rows, used for drawing and for mouse events.
 package struct ListGeometry {
   /// The count of lines above the rows of the client's internals. They show the sections and the column headings.
   static let insideHead = 2

@@ -154,7 +154,7 @@ package struct Confirmation: Sendable {
   package var isAllowed: Bool { required.map { $0.equalsUTF8(typed?.text ?? "") } ?? true }
 }
 
-/// The geometry of a question, used by drawing and by the mouse.
+/// The geometry of a question, used for drawing and for mouse events.
 package struct ConfirmGeometry {
   package let dialog: Dialog
   /// The question's text, wrapped to the width.

@@ -62,7 +62,8 @@ package struct WallGeometry {
     package static let documentsWidth = 8
     package let rate: Int
     package static let rateWidth = 7
-    /// The width of the value bars next to the figures; 0 if there is no space for them.
+    /// The width of the value bars next to the figures; 0 if there is no space for them. A value bar shows a result's
+    /// document counts by field value (`ValueMix`).
     package let mix: Int
     package let mixWidth: Int
 
@@ -210,7 +211,7 @@ package struct WallFigures: Sendable {
     return Histogram(seen.isEmpty ? kept : seen)
   }
 
-  /// Whether the client was offline during a part of each second.
+  /// Whether the client was offline during any part of a second, for each second.
   package var outages: [Bool] {
     let all = frame.state.outages.all.filter { ($0.end?.seconds ?? end) >= end &- Int64(Wall.span) }
     return (0..<Wall.span).map { step in

@@ -95,7 +95,7 @@ package struct CollectionMarks {
     }
   }
 
-  /// `3 docs`, `3 docs · 0:40`, `3 cached`, `1 cached of 3 · 0:40`.
+  /// Adds the document count, as in `3 docs`, `3 docs · 0:40`, `3 cached` or `1 cached of 3 · 0:40`.
   private func addCount(to line: inout Line) {
     guard let count = window?.count else { return }
     func documents(_ number: Int) -> String {
@@ -122,8 +122,8 @@ package struct CollectionMarks {
   }
 }
 
-/// The column headings above the tree, with a sign for the sort order. They belong to the collection that contains the
-/// selection. A click on a heading sorts by its column. Used by drawing and by the mouse.
+/// The column headings above the tree, with a sign for the sort order. They are for the collection that contains the
+/// selection. A click on a heading sorts by its column. Used for drawing and for mouse events.
 package struct CollectionHeads {
   private struct Head {
     var key: RowOrder.Key

@@ -68,7 +68,7 @@ package struct Detail: Sendable {
   package var hasPendingWrites: Bool { overlay != nil || local?.hasPendingWrites == true }
 }
 
-/// The row of pane 0's tabs. Used by drawing and by the mouse.
+/// The row of pane 0's tabs. Used for drawing and for mouse events.
 package enum DetailTabs {
   package struct Tab {
     package var tab: Detail.Tab

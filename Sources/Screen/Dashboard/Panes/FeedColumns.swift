@@ -14,7 +14,8 @@ package struct FeedColumns {
   package var time = 12
   package var precision = TimeText.Precision.hours
   package var gap = 2
-  /// The width of the scenario's step, which is before the time; 0 without a scenario.
+  /// The width of the column with the line number of the scenario's step, which precedes the time; 0 without a
+  /// scenario.
   package private(set) var step = 0
   package var listener = 12
   /// The width of the document column. Large screens show a root collection and an automatic id in full: `orders/` and
@@ -152,8 +153,8 @@ extension Value {
 }
 
 /// The positions of the feed's rows on a slow terminal connection while the feed follows the newest row. A new row is
-/// drawn over the oldest row, so that all other rows stay in place. A sign marks the newest row. Used by drawing and by
-/// the mouse.
+/// drawn over the oldest row, so that all other rows stay in place. A sign marks the newest row. Used for drawing and
+/// for mouse events.
 package struct FeedRing {
   private let height: Int
   private let count: Int

@@ -4,7 +4,7 @@ import FirestoreClientState
 import FirestoreModel
 package import TerminalCanvas
 
-/// The content of the last row: available keys and active modes. Used by drawing and by the mouse.
+/// The content of the last row: available keys and active modes. Used for drawing and for mouse events.
 package struct Footer {
   package struct Hint {
     package var command: Command
@@ -178,8 +178,8 @@ package struct Footer {
   }
 }
 
-/// A row of keys inside a large pane, taken from the keymap. Unavailable commands are muted. Used by drawing and by the
-/// mouse.
+/// A row of keys inside a large pane, taken from the keymap. Unavailable commands are muted. Used for drawing and for
+/// mouse events.
 package struct PaneHints {
   /// The commands, each with its columns in the row.
   private var places: [(command: Command, columns: Range<Int>)] = []
@@ -227,7 +227,7 @@ package struct PaneHints {
 
 extension DashboardState {
   /// The area of the newest message, if any. The message is next to the footer's badges, or over a pane's title while
-  /// you type in the footer's row. Used by drawing and by the mouse.
+  /// you type in the footer's row. Used for drawing and for mouse events.
   package func toastArea(_ layout: Layout) -> Rect? {
     guard !toasts.isEmpty, let footer = layout.footer else { return nil }
     if overlay?.filterLine != nil {

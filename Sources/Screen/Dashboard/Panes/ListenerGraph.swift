@@ -12,7 +12,7 @@ package struct ListenerGraph {
   package static let columns = 20
   /// The seconds per column.
   private static let step: Int64 = 3
-  /// The minimum width of the tree in columns for showing graphs.
+  /// The minimum width in columns at which the tree shows graphs.
   fileprivate static let leastWidth = 62
 
   /// The end of the drawn period, exclusive, in seconds.

@@ -5,7 +5,7 @@ import FirestoreModel
 package import TerminalCanvas
 
 /// The parts of a pane from top to bottom: headings, the rows of its list, a line about the selected row, a row of
-/// keys. Used by drawing, by the mouse and by cursor movement.
+/// keys. Used for drawing, for mouse events and for moving the cursor.
 package struct PaneGeometry {
   package let content: Rect
   /// The row count of the headings.
@@ -75,11 +75,12 @@ extension DashboardState {
   /// The count of visible rows of a pane's list.
   func listHeight(of pane: Pane, _ layout: Layout) -> Int { geometry(of: pane, layout).rows.height }
 
-  /// The maximum count of documents that the browser loads at a time: twice the rows of its pane, at least twenty.
+  /// The maximum count of documents that the tree in pane 1 loads at a time: twice the rows of its pane, at least
+  /// twenty.
   var windowLimit: Int { max(20, listHeight(of: .collections, layout(size)) * 2) }
 }
 
-/// The names and numbers of the panes on screens that show one pane at a time. Used by drawing and by the mouse.
+/// The names and numbers of the panes on screens that show one pane at a time. Used for drawing and for mouse events.
 package struct PaneTabs {
   package struct Tab {
     package var pane: Pane
@@ -140,7 +141,8 @@ package struct PaneTabs {
   }
 }
 
-/// The geometry of the session's timeline, one row that is divided into time steps. Used by drawing and by the mouse.
+/// The geometry of the session band, a row above the feed that shows the whole session in time steps. Used for drawing
+/// and for mouse events.
 package struct SessionBandGeometry {
   /// The column of the first time step. The feed's rows show their times in the columns before it.
   package static let start = 11
@@ -175,7 +177,7 @@ package struct SessionBandGeometry {
   }
 }
 
-/// The button in the first row of pane 3 that switches the network. Used by drawing and by the mouse.
+/// The button in the first row of pane 3 that switches the network. Used for drawing and for mouse events.
 package struct NetworkSwitch {
   package let text: String
   /// The columns of the button in the pane's first row.

@@ -68,8 +68,8 @@ extension DashboardState {
   /// The selected row of the feed, if pane 4 shows the events.
   var selectedEvent: FeedRow? { showsRequests ? nil : feed.selected }
 
-  /// The known version of a document. It comes from the open document, from its last reported version, or from the
-  /// browser.
+  /// The known version of a document. It comes from the open document, from its last reported version, or from the tree
+  /// in pane 1.
   func document(_ key: DocumentKey) -> Document? {
     if let detail, detail.key == key, let local = detail.local { return local }
     return versions.newest(of: key)?.document ?? browser.document(key) ?? resultDocuments?[key]

@@ -204,8 +204,8 @@ extension DashboardState {
     return "read-only: hearth was started with --readonly"
   }
 
-  /// Returns the effects that change no data. A message reports the dropped effects. Commands usually reject earlier,
-  /// with the same reason. This check catches the effects that a command let pass.
+  /// Returns the effects that change no data. A message reports the dropped effects. Usually the command itself is
+  /// already rejected, with the same reason. This function catches the effects of commands that do not check this.
   mutating func withoutWrites(_ effects: [Effect]) -> [Effect] {
     let allowed = effects.filter { !$0.isWrite }
     if allowed.count < effects.count { toast(.warning, readOnlyReason) }

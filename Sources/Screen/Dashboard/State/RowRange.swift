@@ -23,7 +23,7 @@ extension DashboardState {
     }
   }
 
-  /// The keys of the documents in the tree's range.
+  /// The keys of the documents in the selected range of the tree.
   var rangeKeys: [DocumentKey] {
     guard let range = rowRange(in: .collections) else { return [] }
     return browser.rows[range].compactMap { row in
@@ -31,7 +31,7 @@ extension DashboardState {
     }
   }
 
-  /// The row count of the focused pane's range; `nil` without a range.
+  /// The count of rows in the focused pane's selected range; `nil` without a range.
   var rangeCount: Int? {
     switch focus {
     case .collections: rowRange(in: .collections).map { _ in rangeKeys.count }
@@ -56,7 +56,7 @@ extension DashboardState {
     "edit", "open", "listen", "explain", "filter-like-this", "set-mark",
   ]
 
-  /// The reason why a command is unavailable for a range.
+  /// The reason why a command is unavailable for a range of selected rows.
   func reasonAgainstRange(for command: String) -> String? {
     guard Self.ofOneRow.contains(command), overlay == nil, let count = rangeCount else { return nil }
     return "a range of \(grouped(count)) is selected, but this needs one row: v or esc ends the range"
@@ -64,7 +64,7 @@ extension DashboardState {
 }
 
 extension DashboardState {
-  /// Handles `v`: starts a range at the cursor, or ends it.
+  /// Handles `v`: starts a range of selected rows at the cursor, or ends the range.
   mutating func toggleRange() {
     if rowRange(in: focus) == nil { beginRange() } else { endRange() }
   }
@@ -91,7 +91,8 @@ extension DashboardState {
     return move(by: step)
   }
 
-  /// Ends a range if its first row is no longer in the list, because the user's selection is then unknown.
+  /// Ends a range of selected rows if its first row is no longer in the list, because the user's selection is then
+  /// unknown.
   mutating func settleRanges() {
     if let anchor = browser.anchor, !browser.rows.contains(where: { $0.item == anchor }) {
       browser.anchor = nil

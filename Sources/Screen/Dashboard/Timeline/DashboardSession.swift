@@ -4,8 +4,8 @@ package import DashboardModel
 package import FirestoreModel
 import TerminalCanvas
 
-/// The dashboard over time: the current state, its history, and the time that the screen shows. Pure, like `update`. A
-/// running session and a replayed session differ only in where their actions come from.
+/// The dashboard over time: the current state, its history, and the time that the screen shows. Free of side effects,
+/// like `update`. A running session and a replayed session differ only in where their actions come from.
 package struct DashboardSession: Sendable {
   /// The current state and its history.
   @Boxed package private(set) var live: DashboardState
@@ -13,7 +13,7 @@ package struct DashboardSession: Sendable {
   private var moment = Moment.present
   /// The playback of a replayed session; `nil` for a running session.
   private(set) var playback: Playback?
-  /// The timeline row that covers the whole replayed session.
+  /// The session band of the whole replayed session.
   private var wholeBand: SessionBand?
   private var now: Timestamp
   /// The actions that have changed the current state during this call of `apply`.

@@ -5,8 +5,8 @@ package import FirestoreModel
 
 extension DashboardState {
   /// The next time when the screen changes although no event occurs. If nothing on the screen ages, this is the next
-  /// full minute, when the timeline of outages moves. So an idle dashboard does almost nothing. The owner sends
-  /// `Action.tick` at that time.
+  /// full minute, when the timeline of outages in pane 3 moves. So an idle dashboard does almost nothing. The owner
+  /// sends `Action.tick` at that time.
   package var nextTick: Timestamp {
     var moments = toasts.map(\.expiry)
     moments += [

@@ -160,7 +160,7 @@ package struct SessionLog: Sendable {
   }
 
   /// The position after an event and after the client's reports that follow it within a second, such as the documents
-  /// of a window.
+  /// of a collection window.
   private func together(with step: Int) -> Int {
     guard let first = self[step] else { return step }
     var position = step + 1
@@ -215,8 +215,8 @@ extension Action {
     }
   }
 
-  /// The approximate memory that the action uses in the log. Most documents in a window were listed before, so they
-  /// share their storage and count little.
+  /// The approximate memory that the action uses in the log. Most documents in a collection window were listed before,
+  /// so they share their storage and add little.
   package var cost: Int {
     if case .host(.notice(_, let text), _) = self { return 320 + text.utf8.count }
     if case .host = self { return 1024 }
@@ -288,10 +288,10 @@ extension DashboardState {
 
   package var hasOverlay: Bool { overlay != nil }
 
-  /// The collection of a window; `nil` for a closed window.
+  /// The collection of which a window shows a part; `nil` for a closed window.
   package func path(of window: WindowTag) -> ResourcePath? { browser.path(of: window) }
 
-  /// The window that receives the documents of a collection.
+  /// The collection window that receives the documents of a collection.
   package func window(of path: ResourcePath) -> WindowTag? {
     browser.windows[path].flatMap { ($0.requested ?? $0.shown)?.tag }
   }

@@ -123,7 +123,7 @@ extension DashboardState {
     }
   }
 
-  /// Whether the shown contents of a window have changed for a reason other than a pressed key.
+  /// Whether the shown documents of a collection window have changed for a reason other than a pressed key.
   private func isNews(_ documents: [Document], in tag: WindowTag) -> Bool {
     guard let path = browser.path(of: tag), let shown = browser.windows[path]?.shown, shown.tag == tag,
       let loaded = browser.windows[path]?.loaded, !loaded.isEmpty
@@ -253,7 +253,7 @@ extension DashboardState {
   private static let justMade: Int64 = 5
 
   /// - Parameter told: the documents that the client reports for a batch, if the server acknowledged the batch before
-  ///   it was listed.
+  ///   the client listed it in the queue.
   private mutating func acknowledge(_ batch: BatchID, after time: Duration?, of told: WrittenDocuments?) {
     let row = writes.row(batch)
     noteEarlyRow()
@@ -350,7 +350,7 @@ extension DashboardState {
 
   private func text(of value: Value?) -> String { value.map(ValueText.short) ?? "nothing" }
 
-  /// Stores the versions of the documents that the browser shows next.
+  /// Stores the versions of the documents that the tree in pane 1 shows next.
   private mutating func noteWindow(_ tag: WindowTag, _ documents: [Document]) {
     guard let path = browser.path(of: tag) else { return }
     for document in documents { note(document, in: Query(path: path)) }

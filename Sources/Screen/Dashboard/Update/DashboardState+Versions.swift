@@ -27,7 +27,7 @@ extension DashboardState {
     for change in changes where versions.contains(change.document.key) { note(change.after, in: query) }
   }
 
-  /// Stores the current version of a document that the browser or the detail pane shows.
+  /// Stores the current version of a document that the tree in pane 1 or the detail pane shows.
   mutating func note(_ document: Document, in query: Query) {
     // The server's result of an acknowledged write follows.
     guard !document.hasCommittedMutations, document.state != .unknown else { return }
@@ -106,7 +106,8 @@ extension DashboardState {
   /// Shows the history of the write that caused the shown version.
   mutating func openVersionWrite() { versionJourney.map { openWrite($0.row) } }
 
-  /// Compares an older or newer version. At the newest version, the Diff tab shows each newer version when it arrives.
+  /// Selects an older or newer version for the comparison. At the newest version, the Diff tab shows each newer version
+  /// when it arrives.
   mutating func stepVersion(by step: Int) {
     guard let detail else { return }
     let ids = versions.versions(of: detail.key).map(\.id)

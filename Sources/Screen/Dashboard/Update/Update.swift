@@ -47,7 +47,8 @@ extension Action {
   }
 }
 
-/// The only state transition of the dashboard. Applies an action and returns its effects. Pure and total.
+/// The only state transition of the dashboard. Applies an action and returns its effects. It has no side effects and
+/// accepts any action in any state.
 package func update(_ state: inout DashboardState, _ action: Action) -> [Effect] {
   var effects: [Effect]
   switch action {

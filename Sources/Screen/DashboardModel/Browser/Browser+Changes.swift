@@ -60,7 +60,7 @@ extension Browser {
     }
   }
 
-  /// Adds a document's fields to the statistics if a listener reports the document and no window shows it.
+  /// Adds a document's fields to the statistics if a listener reports the document and no collection window shows it.
   package mutating func noteFields(of document: Document, previous: Document?) {
     let path = document.key.collection
     statistics[path, default: FieldStatistics()].note(document)
@@ -90,7 +90,7 @@ extension Browser {
 
 /// Collections that security rules have denied.
 extension Browser {
-  /// Requests the open collections that were denied again, if `isWanted` accepts them.
+  /// Requests again those open collections that were denied, if `isWanted` accepts them.
   package mutating func openDenied(
     limit: Int, in database: DatabaseID, where isWanted: (ResourcePath) -> Bool
   ) -> [Effect] {

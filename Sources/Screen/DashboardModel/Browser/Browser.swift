@@ -3,13 +3,13 @@ package import ClientPort
 package import FirestoreModel
 import FirestoreQuery
 
-/// The tree of pane 1: collections, the documents in their windows, fields and subcollections.
+/// The tree in pane 1: collections, their loaded documents, fields and subcollections.
 package struct Browser: Sendable {
   package enum Item: Hashable, Sendable {
     case collection(ResourcePath)
     case document(DocumentKey)
     case field(DocumentKey, String)
-    /// A row that stands for the documents before or after the window.
+    /// A row that represents the documents before or after the loaded part of the collection.
     case before(ResourcePath)
     case after(ResourcePath)
     /// The reason why a collection shows no documents.
@@ -53,7 +53,7 @@ package struct Browser: Sendable {
   package var missing: [ResourcePath: [DocumentKey]] = [:]
   package var expanded: Set<ResourcePath> = []
   package var marks: [DocumentKey: Mark] = [:]
-  /// The field statistics of each collection, from its windows and from listeners.
+  /// The field statistics of each collection, from its loaded documents and from listeners.
   package var statistics: [ResourcePath: FieldStatistics] = [:]
   /// The columns of each collection that was opened.
   package var columns: [ResourcePath: TreeColumns] = [:]
@@ -144,8 +144,8 @@ package struct Browser: Sendable {
     }
   }
 
-  /// The nonexistent documents in the key range of a window. Empty if the window has a filter, because only existing
-  /// documents match a filter.
+  /// The nonexistent documents in the key range of a collection window. Empty if the window has a filter, because only
+  /// existing documents match a filter.
   private func missing(in window: CollectionWindow) -> [DocumentKey] {
     guard window.filter == nil, window.preview == nil, window.shown != nil, let missing = missing[window.path] else {
       return []

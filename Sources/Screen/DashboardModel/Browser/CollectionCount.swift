@@ -71,8 +71,8 @@ package enum CountAge {
   }
 }
 
-/// Requests to repeat after commits. Each request is sent immediately, and later at most ten times a second, even if
-/// there are more commits.
+/// The requests that are repeated after commits. Each request is sent immediately, and then at most ten times a second,
+/// even if there are more commits.
 package struct Renewals: Sendable {
   package enum Question: Hashable, Sendable {
     case count(ResourcePath)

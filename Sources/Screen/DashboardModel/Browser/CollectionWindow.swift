@@ -195,8 +195,8 @@ package struct CollectionWindow: Sendable {
 }
 
 extension Browser {
-  /// The largest collection that is counted from the cache. Counting reads all documents, so larger collections are
-  /// counted only by the server.
+  /// The maximum document count of a collection that is counted from the cache. Counting reads all documents, so larger
+  /// collections are counted only by the server.
   static let largestCountedOffline = 10_000
 
   /// Schedules a recount after documents were added or removed, at most once a second.
@@ -239,8 +239,8 @@ package struct RowOrder: Hashable, Sendable {
     (self.key, self.isDescending) = (key, isDescending)
   }
 
-  /// The largest collection that the client reads completely and sorts. A larger collection is sorted by the query. If
-  /// a query cannot sort it, only this many documents are loaded.
+  /// The maximum document count of a collection that the client reads completely and sorts. A larger collection is
+  /// sorted by the query. If a query cannot sort it, only this many documents are loaded.
   package static let mostSortedHere = 1000
 
   /// Whether the order is by a field. A query in such an order omits documents that do not have the field.

@@ -33,14 +33,14 @@ package enum TerminalEffect: Equatable, Sendable {
   case readAgain
   /// Write listeners to a file that `openListeners` reads. If the file exists, replies with `question`.
   case saveListeners([ListenerDefinition], file: String, replaces: Bool = false)
-  /// Read listeners from a file. Replies with `listenersRead`, and with a notice for each that cannot be read.
+  /// Read listeners from a file. Replies with `listenersRead`, and with a notice for each listener that cannot be read.
   case openListeners(file: String)
   /// Release the terminal until the process is continued.
   case suspend
   /// Repaint every cell.
   case redraw
   case quit(code: Int32)
-  /// Play a shipped scenario on this screen, in a separate world.
+  /// Play a shipped scenario on this screen, in a separate environment.
   case playScenario(String)
 }
 

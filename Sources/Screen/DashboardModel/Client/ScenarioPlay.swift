@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FirestoreText
 
-/// The progress of a scenario on the screen. Pure: the scenario's player reports the events.
+/// The progress of a scenario on the screen. This type has no side effects. The scenario's player reports the events.
 package struct ScenarioPlay: Hashable, Sendable {
   package struct Step: Hashable, Sendable {
     /// The line of the step in the scenario's file.

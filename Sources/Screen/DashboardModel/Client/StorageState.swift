@@ -18,7 +18,7 @@ package struct StorageState: Sendable {
 
   package init() {}
 
-  /// The interval between two checks of lifetimes in seconds.
+  /// The interval in seconds between two checks for expired lifetimes.
   private static let pause: Int64 = 60
 
   /// Stores the pins and lifetimes that the client reports. A new lifetime is checked immediately.

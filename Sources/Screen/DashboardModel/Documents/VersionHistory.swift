@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// The versions of documents in this session, as reported by a listener, the browser or the open document. Count and
-/// bytes are bounded. The oldest versions are dropped first.
+/// The versions of documents in this session, as reported by a listener, the tree in pane 1 or the open document. Count
+/// and bytes are bounded. The oldest versions are dropped first.
 package struct VersionHistory: Sendable {
   /// A version of a document, and what caused it.
   package struct Version: Sendable {
@@ -94,7 +94,7 @@ package struct VersionHistory: Sendable {
     return version.id
   }
 
-  /// Adds what a listener reports to a version that a window has already reported.
+  /// Adds what a listener reports to a version that a collection window has already reported.
   private mutating func tell(_ id: Int, as version: Version) {
     guard let first = versions.first?.id else { return }
     let index = id - first

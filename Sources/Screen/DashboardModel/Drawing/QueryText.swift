@@ -24,7 +24,7 @@ package enum QueryText {
     }
   }
 
-  /// The maximum width of a list whose values are shown. Of longer lists, only the count is shown.
+  /// The maximum width of a list whose values are shown. For a longer list, only the count of its values is shown.
   private static let longestList = 40
 
   private static func operand(_ value: Value) -> String {

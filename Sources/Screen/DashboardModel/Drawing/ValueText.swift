@@ -40,8 +40,8 @@ package enum ValueText {
     }
   }
 
-  /// The whole value, for values of which a line shows only the size: bytes as base64, or the numbers of a vector.
-  /// `nil` for other values.
+  /// The whole value, if its line shows only its size: bytes as base64, or the numbers of a vector. `nil` for other
+  /// values.
   package static func full(_ value: Value) -> String? {
     switch value {
     case .bytes(let bytes): bytes.isEmpty ? nil : "base64 \(Base64.encode(bytes))"

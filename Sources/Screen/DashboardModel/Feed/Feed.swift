@@ -38,7 +38,7 @@ package struct Feed: Sendable {
   /// The line number of the current step while a scenario plays. New rows contain it.
   package var step: Int?
   package private(set) var rate = EventRate()
-  /// The timeline of the session since its first event.
+  /// The session band, which shows the whole session since its first event.
   package private(set) var band = SessionBand()
 
   package init() {}
@@ -100,19 +100,19 @@ package struct Feed: Sendable {
     band.note(events: count, at: now)
   }
 
-  /// Records marks in the session's timeline row.
+  /// Records marks in the session band.
   package mutating func note(_ marks: SessionBand.Marks, at now: Timestamp) { band.note(marks, at: now) }
 
   package mutating func note(isOffline: Bool, at now: Timestamp) { band.note(isOffline: isOffline, at: now) }
 
-  /// Extends the session's timeline row to the present.
+  /// Extends the session band to the present.
   package mutating func runBand(to now: Timestamp) { band.run(to: now) }
 
-  /// Shows another timeline row. For example, the row of the whole session is shown together with the feed rows of an
+  /// Shows another session band. For example, the band of the whole session is shown together with the feed rows of an
   /// earlier time.
   package mutating func show(_ band: SessionBand) { self.band = band }
 
-  /// Shifts all times of the timeline row after the clock was set back.
+  /// Shifts all times of the session band after the clock was set back.
   package mutating func moveBand(_ moved: (Timestamp) -> Timestamp) { band.move(moved) }
 
   package mutating func pause() {
@@ -127,7 +127,7 @@ package struct Feed: Sendable {
 
   package mutating func follow() { pausedAt = nil }
 
-  /// Switches between all listeners and only the selected row's listener.
+  /// Switches between the rows of all listeners and only those of the selected row's listener.
   package mutating func toggleOnlyListener() {
     onlyListener = onlyListener == nil ? selected?.listener : nil
     follow()
@@ -178,7 +178,7 @@ package struct Feed: Sendable {
     rows[id - first].summary = summary
   }
 
-  /// Assigns the rows of a listener to the listener that replaces it, or renames them.
+  /// Assigns the rows of a listener to the listener that replaces it, or renames the listener in its rows.
   package mutating func reassign(_ old: ListenerTag, to tag: ListenerTag, name: String) {
     for index in rows.indices where rows[index].listener == old {
       rows[index].listener = tag
@@ -231,7 +231,8 @@ package struct EventRate: Sendable {
   private static let span: Int64 = 8
   /// The period over which the mean is computed, in seconds.
   private static let window: Int64 = 4
-  /// The count of stored seconds. A slow terminal connection shows a figure that is some seconds old.
+  /// The length of the stored history in seconds. It exceeds `span`, because a slow terminal connection shows a figure
+  /// that is some seconds old.
   private static let kept: Int64 = span + 12
 
   private var counts: [Int64: Int] = [:]
@@ -261,7 +262,7 @@ package struct EventRate: Sendable {
 /// Consecutive rows of the feed, and a name for them.
 package struct FeedSpan: Hashable, Sendable {
   package let first: Int
-  /// The last row; `nil` while more may follow.
+  /// The last row; `nil` while more rows may follow.
   package let last: Int?
   package let name: String
 

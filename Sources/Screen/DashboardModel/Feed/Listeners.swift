@@ -62,7 +62,7 @@ package enum ListenerScope: Hashable, Sendable {
   /// not covered.
   case first(Int)
   case last(Int)
-  /// The documents that match the query's conditions, or that have the field by which it sorts.
+  /// The documents that match the query's conditions, or that have the field by which the query sorts.
   case filtered
   /// One document.
   case document

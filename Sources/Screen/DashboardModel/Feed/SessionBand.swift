@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreModel
 
-/// The timeline of the whole session, divided into steps of equal length. Each step has its activity and its important
-/// events.
+/// The session band: the whole session, divided into time steps of equal length. Each step has its activity and its
+/// important events.
 ///
 /// Steps are added when events occur, and also while the screen counts seconds. Idle time adds no steps. If there are
 /// too many steps, pairs of steps are merged into steps of double length.
@@ -76,7 +76,7 @@ package struct SessionBand: Sendable {
     self.isOffline = isOffline
   }
 
-  /// Extends the timeline to a time although no event occurred, so that its last step is the present.
+  /// Extends the band to a time although no event occurred, so that its last step is the present.
   package mutating func run(to now: Timestamp) {
     if let present {
       guard present.second < now.seconds else { return }

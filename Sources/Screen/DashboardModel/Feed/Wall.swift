@@ -3,7 +3,7 @@ package import ClientPort
 package import FirestoreModel
 
 /// The events of all listeners and this client's writes in the last minute, by second. They are recorded even while the
-/// wall is not on screen.
+/// wall, which shows them, is not on screen.
 package struct Wall: Sendable {
   /// The period that the wall shows, in seconds.
   package static let span = 60
@@ -91,7 +91,7 @@ package struct Wall: Sendable {
 package enum WallOrder: String, CaseIterable, Sendable {
   /// Sorted by the order in which the listeners were started.
   case opened
-  /// The listeners with most events in the last minute first.
+  /// Sorted by the count of events in the last minute, highest first.
   case rate
   case name
 
@@ -128,9 +128,9 @@ package enum WallOrder: String, CaseIterable, Sendable {
   }
 }
 
-/// A number for each of the last seconds. Numbers of seconds before the last `capacity` seconds are dropped.
+/// A value for each of the last seconds. Values from before the last `capacity` seconds are dropped.
 package struct SecondSeries: Sendable {
-  /// The count of stored seconds: a minute, plus the interval at which the wall sorts the listeners.
+  /// The length of the stored history in seconds: one minute plus the interval at which the wall sorts the listeners.
   package static let capacity = 80
 
   private var numbers: [UInt32] = []
@@ -139,13 +139,13 @@ package struct SecondSeries: Sendable {
 
   package init() {}
 
-  /// Adds a number to the number of a second. Ignores seconds that are no longer stored.
+  /// Adds a number to the value of a second. Ignores seconds that are no longer stored.
   package mutating func add(_ number: Int, at time: Timestamp) {
     guard number > 0, let place = place(of: time.seconds) else { return }
     numbers[place] = UInt32(clamping: Int(numbers[place]) + min(number, Int(UInt32.max)))
   }
 
-  /// Sets the number of a second to another number if that is larger.
+  /// Raises the value of a second to a number if the number is larger.
   package mutating func raise(to number: Int, at time: Timestamp) {
     guard number > 0, let place = place(of: time.seconds) else { return }
     numbers[place] = max(numbers[place], UInt32(clamping: number))
@@ -173,12 +173,12 @@ package struct SecondSeries: Sendable {
     return Int(numbers[index(second)])
   }
 
-  /// The numbers of the seconds before `end`, oldest first.
+  /// The values of the last `count` seconds before `end`, oldest first.
   package func last(_ count: Int, before end: Int64) -> [Int] {
     (0..<max(0, count)).map { self[end &- Int64(count - $0)] }
   }
 
-  /// The sum of the numbers of the seconds before `end`.
+  /// The sum of the values of the last `count` seconds before `end`.
   package func sum(_ count: Int, before end: Int64) -> Int { last(count, before: end).reduce(0, +) }
 
   /// Shifts all seconds after the clock was set back.

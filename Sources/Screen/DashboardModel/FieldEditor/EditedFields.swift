@@ -90,7 +90,7 @@ extension FieldChange {
 }
 
 extension Value {
-  /// The field of a map with a name, or the element of an array with an index.
+  /// The field with this name in a map, or the element at this index in an array.
   func child(_ name: String) -> Value? {
     switch self {
     case .map(let fields): return fields[name]

@@ -17,7 +17,7 @@ package struct FieldEntry: Sendable {
   package let path: [String]
   package private(set) var kind: FieldKind
   package private(set) var outcome: Outcome
-  /// The typed text. It is stored for every type.
+  /// The typed text. It is also stored for types that need no text.
   package private(set) var text: TextField
   /// The initial text.
   private let original: String

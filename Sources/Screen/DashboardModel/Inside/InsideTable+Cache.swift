@@ -176,7 +176,7 @@ extension CacheSurvey {
     return "\(ByteText.short(Int(clamping: bytes)))\(empty)\(limit)"
   }
 
-  /// Describes what a garbage collection would evict now, and whether one will run.
+  /// Describes what a garbage collection would evict now, and whether a garbage collection will run.
   fileprivate var collection: String {
     switch policy {
     case .eager: return "a document is evicted as soon as nothing refers to it"

@@ -202,7 +202,8 @@ extension StreamStatus.State {
   }
 }
 
-/// The cost of the targets' reads in Cloud Firestore. For other backends, what they would cost there.
+/// The cost of the targets' reads in Cloud Firestore. For other backends, the cost that these reads would have in Cloud
+/// Firestore.
 extension InsideTable {
   package static func bill(of inside: ClientInside, _ context: InsideContext) -> InsideTable {
     let price = context.settings.price

@@ -24,7 +24,7 @@ package enum InsideSection: String, CaseIterable, Hashable, Sendable {
   /// Whether the section needs statistics of the whole cache, at least for some rows.
   package var needsSurvey: Bool { isSurvey || self == .indexes }
 
-  /// The next or previous section. After the last section follows the first.
+  /// The next or previous section. The last section is followed by the first.
   package func next(by step: Int) -> InsideSection {
     let all = Self.allCases
     let place = all.firstIndex(of: self) ?? 0
@@ -39,7 +39,7 @@ package struct InsideTable: Sendable {
     package var isNumber = false
     /// Whether the column uses the remaining width.
     package var isFlexible = false
-    /// The rank in which columns are omitted on narrow screens, highest rank first.
+    /// The rank of the column. On narrow screens, columns with the highest rank are omitted first.
     package var rank = 0
   }
 

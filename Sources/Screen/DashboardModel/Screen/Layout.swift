@@ -16,13 +16,13 @@ package enum LayoutPreset: Hashable, Sendable {
 
 /// The size class of the screen. It depends only on the screen's size.
 package enum LayoutClass: Hashable, Sendable {
-  /// ≥ 99×30, which is half of a screen with 200 columns: boxes with hints, full words.
+  /// At least 99×30 cells, which is half of a screen with 200 columns: boxes with hints, full words.
   case large
-  /// ≥ 72×20: the same layout with shorter columns.
+  /// At least 72×20 cells: the same layout with shorter columns.
   case medium
-  /// ≥ 44×13: one pane at a time, with tabs and a line about the selection.
+  /// At least 44×13 cells: one pane at a time, with tabs and a line about the selection.
   case small
-  /// ≥ 24×4: no borders.
+  /// At least 24×4 cells: no borders.
   case tiny
   /// Smaller screens: a single status line.
   case line
@@ -36,7 +36,7 @@ package enum LayoutClass: Hashable, Sendable {
   package var isTiled: Bool { self == .large || self == .medium }
 }
 
-/// The areas of all parts of the screen, used by drawing and by the mouse.
+/// The areas of all parts of the screen, used for drawing and for mouse events.
 package struct Layout: Hashable, Sendable {
   package let size: Size
   package let layoutClass: LayoutClass
@@ -45,7 +45,7 @@ package struct Layout: Hashable, Sendable {
   package private(set) var panes: [Pane: Rect] = [:]
   /// The panes that an open document covers, each with its remaining line. Focusing such a pane unfolds it.
   package private(set) var folded: [Pane: Rect] = [:]
-  /// The row of the session's timeline.
+  /// The row of the session band, which shows the whole session in time steps.
   package private(set) var band: Rect?
   /// The area for the full text of the selected feed row. It exists if the panes are too narrow for the text, or if the
   /// user requests it.
@@ -328,7 +328,7 @@ package struct Arrangement: Hashable, Sendable {
   }
 }
 
-/// The content of a pane's top line. Used by drawing and by the mouse.
+/// The content of a pane's top line. Used for drawing and for mouse events.
 package enum PaneTitle {
   /// The column of a pane's title in its frame.
   package static let start = 2

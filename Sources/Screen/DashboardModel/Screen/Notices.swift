@@ -25,7 +25,7 @@ package struct Notices: Sendable {
   /// Removes the messages from the screen. They remain in the list.
   package mutating func dismiss() { shown = [] }
 
-  /// Removes messages from the screen whose display time is over.
+  /// Removes from the screen the messages whose display time is over.
   package mutating func age(to now: Timestamp) { shown.removeAll { $0.expiry <= now } }
 
   /// Shows other messages on the screen. They are not added to the list.

@@ -4,9 +4,9 @@ package import TerminalCanvas
 
 /// Input that consists of several keys or clicks. Also stores the user's bookmarks and recent commands.
 package struct Typing: Sendable {
-  /// Two clicks at the same position within this time are a double click, in milliseconds.
+  /// The time in milliseconds within which two clicks at the same position are a double click.
   private static let doubleClick: Int64 = 400
-  /// Pressing the interrupt key twice within this time quits the program, in milliseconds.
+  /// The time in milliseconds within which a second press of the interrupt key quits the program.
   private static let doubleInterrupt: Int64 = 1000
   private static let largestRow = 999_999_999
   private static let keptCommands = 100

@@ -21,7 +21,7 @@ package struct Reconnection: Sendable {
   package private(set) var start: Timestamp
   /// The time when the server was reachable again; `nil` until then.
   package private(set) var end: Timestamp?
-  /// The newest batch that was pending when the server was reachable again. Later batches do not count.
+  /// The newest batch that was pending when the server was reachable again. The summary does not cover later batches.
   package private(set) var newest: BatchID?
   /// The count of batches that were pending when the server was reachable again.
   package private(set) var waited: Int
@@ -61,7 +61,8 @@ package struct Reconnection: Sendable {
 
   /// Records that the server is reachable again.
   /// - Parameters:
-  ///   - waiting: the count of batches that are still pending. Batches that already have a response are counted before.
+  ///   - waiting: the count of batches that are still pending. Batches that already have a response were counted before
+  ///     this call.
   ///   - behind: the listeners that have only cached documents.
   package mutating func cameBack(
     at now: Timestamp, waiting: Int, newest: BatchID?, behind: Set<ListenerTag>, listeners: Int
@@ -113,7 +114,7 @@ package struct Reconnection: Sendable {
     noteAnswer(batch, at: now, after: age)
   }
 
-  /// Records that a batch was canceled. It gets no response.
+  /// Records that a batch was canceled, so that the summary does not wait for its response.
   package mutating func noteCancelled(_ batch: BatchID) {
     if end != nil, newest.map({ batch <= $0 }) ?? false { waited = max(answered, waited - 1) }
   }
@@ -125,7 +126,7 @@ package struct Reconnection: Sendable {
     if changed[conflict.key] == nil { changed[conflict.key] = .modified }
   }
 
-  /// Records that a listener was stopped. It does not catch up.
+  /// Records that a listener was stopped, so that the summary does not wait until it catches up.
   package mutating func forget(_ listener: ListenerTag) { behind.remove(listener) }
 
   /// - Parameter changes: the documents that other clients changed.

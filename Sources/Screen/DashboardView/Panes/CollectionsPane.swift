@@ -12,7 +12,7 @@ struct CollectionsPane {
   let glyphs: Glyphs
 
   private static let flags = DashboardState.documentFlags
-  /// The distance from the change sign to the right edge in columns.
+  /// The distance in columns from the change sign to the right edge.
   private static let mark = 1
 
   private var isLarge: Bool { layout.layoutClass == .large }

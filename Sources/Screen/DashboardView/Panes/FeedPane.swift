@@ -180,7 +180,7 @@ struct FeedPane {
     return line
   }
 
-  /// The width of the document's path in a conflict. The path follows the values.
+  /// The width of the document's path in a feed row about a conflict. The path follows the values.
   private static let conflictPath = 28
 
   /// Adds a conflict: its values, then the document's path. It uses the whole row, because it has neither a listener

@@ -99,7 +99,7 @@ extension DashboardState {
     }
   }
 
-  /// Opens the document of a feed row, and shows what the row changed or the conflict.
+  /// Opens the document of a feed row, and shows the change or the conflict that the row reports.
   private mutating func openFeedRow() -> [Effect] {
     guard let row = feed.selected else { return [] }
     if let write = row.ends.flatMap(knownWrite), write.isRejected {

@@ -7,8 +7,8 @@ import FirestoreQuery
 
 /// Document counts. Each count is live or is shown with its age.
 extension DashboardState {
-  /// Whether the known document count equals the server's current count. This is so if the backend reports commits, or
-  /// if a listener or the shown window covers the whole collection.
+  /// Whether the known document count equals the server's current count. This is the case if the backend reports
+  /// commits, or if a listener or the shown collection window covers the whole collection.
   package func isCountLive(_ path: ResourcePath) -> Bool {
     guard !network.isOffline else { return false }
     if browser.hearsCommits || isCountedByListener(path) { return true }
@@ -79,8 +79,8 @@ extension DashboardState {
     }
   }
 
-  /// Stores a count from another source. Ignored if a listener or a window shows the whole collection, because their
-  /// counts include pending writes and the server's count does not.
+  /// Stores a count from another source. Ignored if a listener or a collection window shows the whole collection,
+  /// because their counts include pending writes and the server's count does not.
   mutating func receive(count: Int, of path: ResourcePath, isFromCache: Bool) {
     let window = browser.windows[path]
     let shown = window?.isWhole == true ? window?.loaded.count : nil
@@ -146,11 +146,12 @@ extension DashboardState {
 /// delete elsewhere. Therefore a review lists and counts the collections again every minute, or more often while
 /// reviews find changes.
 extension DashboardState {
-  /// The minimum interval between two reviews in seconds. In Cloud Firestore, counting costs money.
+  /// The minimum interval in seconds between two reviews, which list and count the collections again. In Cloud
+  /// Firestore, counting costs money.
   private var reviewPace: Int64 { configuration.backend.kind == .cloud ? 60 : 10 }
 
-  /// The time of the next review. `nil` while offline, before the collections were first listed, with another program's
-  /// client, or if the backend reports every commit.
+  /// The time of the next review, which lists and counts the collections again. `nil` while offline, before the
+  /// collections were first listed, with another program's client, or if the backend reports every commit.
   var dueReview: Timestamp? {
     network.isOffline || configuration.attached != nil || browser.hearsCommits ? nil : browser.nextReview
   }
@@ -158,7 +159,8 @@ extension DashboardState {
   /// The interval in seconds between two attempts to list the collections while the server is unreachable.
   private static let retryPace: Int64 = 5
 
-  /// The time of a tick for the next review; `nil` if the review can wait for the minute's tick of an idle dashboard.
+  /// The time at which a tick must start the next review of the collections. `nil` if the review can wait for the tick
+  /// that an idle dashboard gets every minute.
   var nextReviewTick: Timestamp? { browser.hasNewsFromOthers || browser.rootsOutage != nil ? dueReview : nil }
 
   /// Stores the reason why the collections could not be listed. If the server is unreachable, the request is soon
@@ -168,7 +170,7 @@ extension DashboardState {
     if browser.rootsOutage != nil { browser.nextReview = now.advanced(seconds: Self.retryPace) }
   }
 
-  /// Starts the reviews after the collections were listed for the first time.
+  /// Starts the periodic reviews of the collections after the collections were listed for the first time.
   mutating func beginReviews() {
     if browser.nextReview == nil { browser.nextReview = now.advanced(seconds: reviewPace) }
   }

@@ -110,7 +110,7 @@ extension DashboardState {
 
   enum MatchDirection { case here, next, previous }
 
-  /// Selects the next or previous matching line. After the last match follows the first.
+  /// Selects the next or previous matching line. After the last match, selects the first one.
   mutating func moveToMatch(_ direction: MatchDirection) {
     guard let detail, !detail.search.isEmpty else { return }
     let lines = detailLines

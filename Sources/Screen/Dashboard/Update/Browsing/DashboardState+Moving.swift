@@ -10,8 +10,9 @@ extension DashboardState {
 
   mutating func move(by step: Int) -> [Effect] { move(by: step, in: focus) }
 
-  /// Moves the selection of a pane. At the edge of a browser window, the window slides. Scrolling up pauses the feed.
-  /// Reaching the last row again does not resume the feed, because rows would then move while you read them.
+  /// Moves the selection of a pane. At the edge of the loaded part of a collection, the adjacent part is loaded.
+  /// Scrolling up pauses the feed. Reaching the last row again does not resume the feed, because rows would then move
+  /// while you read them.
   mutating func move(by step: Int, in pane: Pane) -> [Effect] {
     if pane == .feed, showsRequests ? requests.isFollowing : !feed.isPaused {
       guard step < 0 else { return [] }
@@ -73,8 +74,8 @@ extension DashboardState {
     return []
   }
 
-  /// Moves to the start or the end of the collection. Loads that part if the window does not contain it. Outside of
-  /// collections, moves to the start or the end of the tree.
+  /// Moves to the start or the end of the collection. Loads that part of the collection if it is not loaded yet.
+  /// Outside of collections, moves to the start or the end of the tree.
   private mutating func moveToEndOfCollection(isTop: Bool) -> [Effect] {
     let rows = browser.rows.map(\.item)
     if case .document(let key)? = browser.cursor.id, let window = browser.windows[key.collection], !window.isSortedHere,
@@ -110,7 +111,7 @@ extension DashboardState {
 }
 
 extension DashboardState {
-  /// Moves to a row of a collection, counted from 0. The row can be outside of the loaded window.
+  /// Moves to a row of a collection, counted from 0. The row can be outside of the loaded part of the collection.
   mutating func go(toRow row: Int, of path: ResourcePath) -> [Effect] {
     var effects = expand(path)
     guard let window = browser.windows[path] else { return effects }
@@ -167,7 +168,7 @@ extension DashboardState {
     toast(.error, "row \(grouped(search.row + 1)) of \(search.path.text) cannot be found: \(status.lineText)")
   }
 
-  /// Opens a window around the row that a search has located.
+  /// Opens a collection window around the row that a search has located.
   mutating func receive(located key: DocumentKey?, by tag: WindowTag, cachedCount: Int?) -> [Effect] {
     guard let search = browser.search, search.tag == tag else { return [] }
     browser.search = nil

@@ -72,7 +72,8 @@ extension DashboardState {
     return selectedCollection == nil ? "no collection is selected" : nil
   }
 
-  /// Loads a window again, because its collection has become too large to be sorted by the client.
+  /// Loads the shown part of a collection again, because the collection has become too large to be sorted by the
+  /// client.
   mutating func reopenOutgrown(_ path: ResourcePath) -> [Effect] {
     guard let window = browser.windows[path], window.isOutgrown, !window.isLoading else { return [] }
     return openWindow(of: path, at: .start)
