@@ -240,7 +240,7 @@ extension EndToEndTests.InShells {
       withExtendedLifetime(holder) {}
     }
 
-    @Test("Damaged data exits with 65 instead of an empty result, and repair restores it")
+    @Test("Reading damaged data exits with 65, not with an empty result; repair restores it")
     func damagedData() async throws {
       #expect(try await hearth("set", "cities/SF", "{\"name\": \"San Francisco\"}").status == 0)
       #expect(try await hearth("repair", "--data", surroundings.backend).status == 0)

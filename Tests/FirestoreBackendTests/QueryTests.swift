@@ -139,7 +139,7 @@ import Testing
     #expect(try await figures(backend, query("none"), .count) == [0])
   }
 
-  @Test("Sums are exact integers while they fit, and averages are doubles")
+  @Test("Sums are exact integers if they fit in 64 bits, and averages are doubles")
   func sums() async throws {
     let n = FieldPath("n")
     let backend = try makeBackend()

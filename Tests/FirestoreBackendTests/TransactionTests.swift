@@ -111,7 +111,7 @@ struct TransactionTests {
     _ = try await backend.commit([], in: database, transaction: id)
   }
 
-  @Test("An ended transaction can only be rolled back, and an unknown one is rejected")
+  @Test("An ended transaction can only be rolled back; an unknown transaction is rejected")
   func endedTransactions() async throws {
     let backend = try makeBackend(clock: clock)
     let transaction = try await begin(backend)

@@ -77,7 +77,7 @@ struct TransportTests {
     }
   }
 
-  @Test("An unanswered write is reported as possibly applied, and a refused one is not")
+  @Test("An unanswered write is reported as possibly applied, but a refused write is not")
   func unansweredWrite() async throws {
     for (code, isKnown) in [(HTTP2ErrorCode.internalError, false), (.refusedStream, true)] {
       try await ScriptedPeer.run { _, stream in

@@ -327,7 +327,7 @@ struct OpeningTests {
   }
 
   @Test(
-    "A directory in place of a file is rejected by name and left unchanged",
+    "A directory in place of a file is left unchanged, and the error names it",
     arguments: ["cache.sqlite3", "cache.sqlite3-wal", "lock"])
   func directoryInstead(of file: String) throws {
     let place = Place(.durable)
@@ -343,7 +343,7 @@ struct OpeningTests {
   }
 
   @Test(
-    "A file without read or write permission is rejected by name",
+    "The error for a file without read or write permission names the file",
     .enabled(if: geteuid() != 0, "root may read everything"),
     arguments: [0o000, 0o400])
   func forbidden(permissions: Int) throws {

@@ -152,7 +152,7 @@ struct QueryTests {
     #expect(refusal?.code == .invalidArgument && refusal?.message.contains("at most 100") == true)
   }
 
-  @Test("An explanation names the index that Cloud Firestore would use and counts scans")
+  @Test("An explanation has the index that Cloud Firestore would use and the scan counts")
   func index() async throws {
     let service = try await service()
     let messages = try await service.messages(

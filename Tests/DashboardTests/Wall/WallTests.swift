@@ -45,7 +45,7 @@ struct WallTests {
     driver.screen.split(separator: "\n").first { $0.contains(" \(name) ") }.map(String.init) ?? ""
   }
 
-  @Test("The wall's seconds before the start and without a round trip are blank")
+  @Test("On the wall, seconds before the start or without a round trip are blank")
   func blanks() throws {
     var (driver, tags) = driver(1)
     driver.client(snapshot(tags[0], [change("c0/a")], count: 7), at: 5)

@@ -179,7 +179,7 @@ import Testing
     #expect(try Answer(try server.back("Listen", read, after: 0).sentText()).body.contains("documentDelete"))
   }
 
-  @Test("An invalid target ends only itself, and an unreadable message ends the stream")
+  @Test("An invalid target does not end the stream, but an unreadable message does")
   func faults() throws {
     let query =
       #"{"database":"\#(database.name)","addTarget":{"targetId":2,"query":{"parent":"\#(database.documentsName)","#
