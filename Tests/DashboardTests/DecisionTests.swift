@@ -112,7 +112,7 @@ struct DecisionTests {
       ])
   }
 
-  @Test("j and k move in menus, and the first two answers to a conflict write nothing")
+  @Test("j and k move in menus, and the second answer to a conflict writes nothing")
   func motions() {
     var driver = Driver(Size(width: 80, height: 24))
     driver.host(.editConflict(Self.conflict), at: 1)

@@ -114,7 +114,7 @@ struct InsideTests {
     #expect(asks(driver) == 0 && driver.state.overlay == nil)
   }
 
-  @Test("Targets show their token age, completeness and cost after half an hour offline")
+  @Test("Targets show their token age, completeness and the read cost of a long outage")
   func targets() throws {
     var driver = Self.opened()
     let orders = try #require(lines(driver).first { $0.contains("orders ") && $0.contains("current") })

@@ -130,7 +130,7 @@ struct VersionHistoryTests {
     #expect(Set(driver.state.feed.rows.compactMap(\.version)).count == 1)
   }
 
-  @Test("A deletion is a version, and so is a later creation")
+  @Test("A deletion is a version, and its diff shows the removed fields")
   func deletion() {
     var driver = opened()
     let gone = Document(key: key("orders/a"), version: version(9_000_000_000_000_000), state: .missing)

@@ -231,7 +231,7 @@ extension EndToEndTests.InShells {
       #expect(output.contains("/c belongs to") && output.contains("another cache directory"), "\(output)")
     }
 
-    @Test("Data locked by another process is not changed, and the error names the process")
+    @Test("A command on data that another process has locked exits with 69 and names it")
     func locked() async throws {
       let holder = try LocalBackend(
         BackendConfiguration(location: .directory(surroundings.backend), now: { Timestamp(seconds: 1_700_000_000) }))

@@ -145,7 +145,7 @@ extension EndToEndTests.InPipes {
       #expect(run.status == 77 && run.hasOneErrorLine && run.errors.contains("key.json"), "\(run.errors)")
     }
 
-    @Test("A server prints how to connect, and its first line describes the data")
+    @Test("A server prints the environment variable for clients, and no error messages")
     func announcement() async throws {
       let server = try await ServeProcess(surroundings, ["--data", path("served")])
       #expect(try await server.process.line() == "export FIRESTORE_EMULATOR_HOST=\(server.address)")

@@ -53,7 +53,7 @@ extension EndToEndTests.InPipes {
       #expect(try await hearth("watch", "cities", "--timeout", "50ms").status == 0)
     }
 
-    @Test("A signal ends a watch with status 0, or 128 plus its number before a goal is met")
+    @Test("A signal ends watch with 0, or with 128 plus the signal if --until is set")
     func signals() async throws {
       _ = try await hearth("set", "cities/SF", "{}")
       for (goal, signal, status) in [([], SIGTERM, 0), ([], SIGINT, 0), (["--until", "5"], SIGINT, 130)]

@@ -103,7 +103,7 @@ struct AccessTests {
     _ = await denied { try await patch("role") }
   }
 
-  @Test("Rules can read other documents, and getAfter() returns them as after the commit")
+  @Test("A rule can allow a request because another document exists")
   func otherDocuments() async throws {
     let world = try World()
     try await world.owner.set("c/a", ["owner": .string("alice")])

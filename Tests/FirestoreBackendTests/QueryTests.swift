@@ -63,7 +63,7 @@ import Testing
     #expect(try await backend.paths(target) == ["c/101", "c/103", "c/105"])
   }
 
-  @Test("Ordering by a field sorts by value, then key, and omits documents without it")
+  @Test("Ordering by a field sorts by value and key, omitting documents without the field")
   func ordering() async throws {
     let backend = try makeBackend()
     try await backend.commit(

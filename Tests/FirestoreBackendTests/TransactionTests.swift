@@ -58,7 +58,8 @@ struct TransactionTests {
     #expect(table[kept] != nil)
   }
 
-  @Test("A read document that changed, appeared or disappeared aborts the commit", arguments: ["c/a", "c/none"])
+  @Test(
+    "A commit is aborted if a document that was read changed, appeared or disappeared", arguments: ["c/a", "c/none"])
   func conflicts(path: String) async throws {
     let backend = try makeBackend(clock: clock)
     try await backend.commit(set("c/a", ["v": 1]))

@@ -169,7 +169,7 @@ struct TransportTests {
     return digits.count == 1 ? "0" + digits : digits
   }
 
-  @Test("A full inbox stops reading until its consumer takes a message")
+  @Test("A full inbox accepts no more messages until its consumer takes them")
   func pressure() async throws {
     let inbox = ResponseInbox()
     var count = 0

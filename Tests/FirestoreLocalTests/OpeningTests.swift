@@ -63,7 +63,7 @@ struct OpeningTests {
     store.close()
   }
 
-  @Test("A write is on disk before the call returns, also after a kill (S10)")
+  @Test("A write is on disk before the call returns, and survives a kill (S10)")
   func crash() throws {
     let place = Place(.durable)
     var store = try place.open()

@@ -85,7 +85,7 @@ struct QueryTests {
     #expect(refusal?.message == "'NOT_IN' cannot be used in the same query with 'IN', 'ARRAY_CONTAINS_ANY' or 'OR'.")
   }
 
-  @Test("With other inequalities, an equality on __name__ needs an inequality on it too")
+  @Test("With other inequalities, a __name__ equality also needs a __name__ inequality")
   func nameBesideInequalities() async throws {
     let service = try await service()
     func name(_ id: String) -> Value {

@@ -73,7 +73,7 @@ struct NamedUntruthTests {
     }
   }
 
-  @Test("A conflict counts as a change by others, with and without a listener", arguments: [true, false])
+  @Test("A conflict is counted as a change by others, with and without a listener", arguments: [true, false])
   func conflict(listens: Bool) async throws {
     try await WatchedScreen.run { screen in
       try await screen.others(set("items/a", ["n": 0]))
