@@ -213,7 +213,7 @@ struct CommandHelpTests {
         == "Unknown option '--pretty'. See --help.")
   }
 
-  @Test("Help for an unknown command suggests the nearest; so does an unknown option")
+  @Test("An unknown help topic or option gets the nearest valid name as a suggestion")
   func mistyped() {
     for asked in [["help", "deploy"], ["deploy", "--help"]] {
       #expect(CommandHelp.unknownTopic(asked)?.message.hasPrefix("Unknown command 'deploy'. Hearth does not") == true)
