@@ -55,7 +55,7 @@ struct AcknowledgementTests {
     driver.state.feed.rows.filter { $0.key == key("cities/Rome") }.suffix(2).map(\.summary)
   }
 
-  @Test("A created document is shown as acknowledged before the acknowledgement event")
+  @Test("The feed shows a create as acknowledged before the acknowledgement event arrives")
   func creation() {
     var driver = Driver(Size(width: 120, height: 36))
     driver.client(.status(Scenario.status(0)), at: 0)
@@ -74,7 +74,7 @@ struct AcknowledgementTests {
     #expect(summaries(driver).last == "#4 acknowledged, rtt 27 ms")
   }
 
-  @Test("An update of a deleted document shows the deletion and then the rejection")
+  @Test("After an update of a deleted document, the deletion and then the rejection show")
   func deletionFirst() {
     var driver = writing()
     deletedElsewhere(&driver, previous: Self.mine)
@@ -116,7 +116,7 @@ struct AcknowledgementTests {
     #expect(summaries(driver).last == "#1 rejected: not-found")
   }
 
-  @Test("A feed row shows a write's acknowledgement even if the snapshot does not name it")
+  @Test("A feed row shows an acknowledgement even if the snapshot does not name the write")
   func acknowledged() {
     var driver = writing()
     driver.client(.writeAcknowledged(BatchID(1), after: .milliseconds(31)), at: 2.05)

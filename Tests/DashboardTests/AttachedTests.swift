@@ -51,7 +51,7 @@ struct AttachedTests {
     #expect(driver.state.permitted(effects, by: program) == [.client(.listCollections(below: .root))])
   }
 
-  @Test("With control of a program, o switches its network and F opens the fault menu")
+  @Test("If a program can be controlled, o switches its network and F opens its faults")
   func control() {
     var driver = driver(control: true)
     driver.press("o")

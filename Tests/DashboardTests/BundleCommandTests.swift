@@ -47,7 +47,7 @@ struct BundleCommandTests {
     #expect(!driver.effects.contains { if case .client(.transfer) = $0 { true } else { false } })
   }
 
-  @Test("The bundle command without a file asks for one and suggests a name")
+  @Test("Without a file, the bundle command asks for a file name and suggests one")
   func asked() {
     var driver = shop("1 g j j :")
     driver.type("bundle ")
@@ -61,7 +61,7 @@ struct BundleCommandTests {
     #expect(file == "orders.bundle")
   }
 
-  @Test("The command freeze writes all or part of the cache to a file, also offline")
+  @Test("'freeze' writes all or part of the cache to a file, even offline")
   func freeze() {
     var driver = Scenario.online.play(Size(width: 120, height: 36))
     driver.client(.status(Scenario.status(30, isEnabled: false)), at: 30)

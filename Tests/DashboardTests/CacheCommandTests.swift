@@ -33,7 +33,7 @@ struct CacheCommandTests {
     driver.effects.compactMap { if case .client(.retain(let retention)) = $0 { retention } else { nil } }
   }
 
-  @Test("The command pin pins a path, a query or the selection, or removes its pin")
+  @Test("'pin' pins a path, a query or the selection, or removes its pin")
   func pin() throws {
     var driver = driver("3")
     run("pin users", &driver)
@@ -69,7 +69,7 @@ struct CacheCommandTests {
     #expect(retained(driver).map(\.target) == pinned)
   }
 
-  @Test("The command evict takes a path or the selection and needs confirmation offline")
+  @Test("'evict' takes a path or the selection, and asks for confirmation while offline")
   func evict() {
     var driver = driver("1 g j j")
     run("evict", &driver)
@@ -156,7 +156,7 @@ struct CacheCommandTests {
     #expect(driver.screen.contains("users has no lifetime") && driver.effects.allSatisfy { $0.isNoClientEffect })
   }
 
-  @Test("The command evict accepts a query, and the command purge removes tombstones")
+  @Test("'evict' also accepts a query, and 'purge' removes tombstones")
   func queries() {
     var driver = driver("1 g j j")
     run("evict orders where state == 'done' older than 2h", &driver)

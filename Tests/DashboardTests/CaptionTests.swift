@@ -36,7 +36,7 @@ struct CaptionTests {
     #expect(driver.canvas().text(row: 35).contains(" 1 of 3"))
   }
 
-  @Test("A script shows captions without the palette, and control characters are removed")
+  @Test("A script's caption appears over the open help, without control characters")
   func script() {
     var driver = Scenario.online.play(Size(width: 120, height: 36))
     driver.press("?")

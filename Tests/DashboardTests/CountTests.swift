@@ -193,7 +193,7 @@ import Testing
     #expect(driver.screen.contains("4 docs"))
   }
 
-  @Test("A change in a limited or group listener recounts the folded collection")
+  @Test("A change in a limit or collection group listener recounts the folded collection")
   func partialListeners() {
     for query in [
       Query(path: ResourcePath("orders"), limit: 2),

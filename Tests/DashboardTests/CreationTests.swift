@@ -19,7 +19,7 @@ import Testing
 
   private func edited(_ driver: Driver) -> FieldEdit.Subject? { driver.state.overlay?.fieldEditor?.subject }
 
-  @Test("In an empty database n asks for a path and creates a document at that path")
+  @Test("In an empty database, n asks for a path and creates a document at that path")
   func chosen() {
     var driver = empty()
     driver.press("n p")
@@ -32,7 +32,7 @@ import Testing
     #expect(driver.screen.contains("▾ cities"))
   }
 
-  @Test("On a collection n generates an id, and an invalid path creates nothing")
+  @Test("On a collection, n generates an id, and an invalid path creates nothing")
   func automatic() {
     var driver = empty()
     driver.press("n p")
@@ -48,7 +48,7 @@ import Testing
     #expect(edited(driver) == nil)
   }
 
-  @Test("The palette offers to create a document at a typed path that it does not know")
+  @Test("If the typed path is unknown, the palette offers to create a document there")
   func palette() {
     var driver = empty()
     driver.press(":")

@@ -112,7 +112,7 @@ struct DecisionTests {
       ])
   }
 
-  @Test("j and k move in menus, and the first two answers to a conflict write nothing")
+  @Test("j and k move in menus, and the second answer to a conflict writes nothing")
   func motions() {
     var driver = Driver(Size(width: 80, height: 24))
     driver.host(.editConflict(Self.conflict), at: 1)
@@ -153,7 +153,7 @@ struct DecisionTests {
     }
   }
 
-  @Test("A write over unseen values is marked per field in feed, overlay and history")
+  @Test("A write that replaced unseen values is marked in feed, overlay and history")
   func replaced() {
     var driver = Scenario.online.play(Size(width: 120, height: 36))
     let path = key("orders/9aaPq2Xc")
@@ -191,7 +191,7 @@ struct DecisionTests {
 /// A conflict in the feed.
 @Suite("Conflict rows")
 struct ConflictRowTests {
-  @Test("A conflict row shows its three values in full, before the path", arguments: [80, 120])
+  @Test("A conflict row shows the written, replaced and seen values before the path", arguments: [80, 120])
   func whole(_ width: Int) {
     var driver = Scenario.online.play(Size(width: width, height: width == 80 ? 24 : 36))
     let field = WriteConflict.Field(path: FieldPath("pop"), base: 1, mine: 2, theirs: 3)

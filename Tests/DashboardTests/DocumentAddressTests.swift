@@ -19,7 +19,7 @@ struct DocumentAddressTests {
       .address(of: key(path))
   }
 
-  @Test("Cloud documents link to the console, and emulator documents to REST")
+  @Test("Cloud documents link to the console, and emulator documents to the REST API")
   func kinds() {
     #expect(
       address(.cloud, "orders/7Qf3/items/a b")

@@ -130,7 +130,7 @@ struct DocumentLabelTests {
       ])
   }
 
-  @Test("An acknowledgement row gets its round-trip time even if the snapshot is first")
+  @Test("An acknowledgement row gets its round-trip time even if the snapshot comes first")
   func lateTime() {
     var driver = listening()
     driver.client(.pendingWrites([pendingWrite(5, .update, "orders/7Qf3xAzP", at: at(2), .inFlight)]), at: 2)

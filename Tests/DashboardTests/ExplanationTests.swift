@@ -85,7 +85,7 @@ struct ExplanationTests {
     #expect(driver.screen.contains("configured, ready"))
   }
 
-  @Test("a toggles automatic indexes, x deletes all, r measures again, and q closes")
+  @Test("The keys a, x, r and q toggle indexing, delete indexes, measure again and close")
   func rows() {
     var (driver, query) = opened()
     driver.press("a")

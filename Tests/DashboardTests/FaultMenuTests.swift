@@ -78,7 +78,7 @@ struct FaultMenuTests {
     #expect(driver.state.overlay == nil)
   }
 
-  @Test("Every row of the fault menu has a unique letter, and none closes the menu")
+  @Test("Every row of the fault menu has a unique letter, and no letter closes the menu")
   func letters() {
     let letters = FaultItem.allCases.map(\.letter)
     #expect(Set(letters).count == letters.count)

@@ -54,7 +54,7 @@ struct FeedTextTests {
     #expect(!newest(driver).contains("buyer"))
   }
 
-  @Test("Without tree columns a feed row shows fields, and a new document's says \"new\"")
+  @Test("Without tree columns a feed row shows fields; a new document's row says \"new\"")
   func withoutColumns() {
     var driver = Driver(Size(width: 120, height: 36))
     driver.client(.collections(below: .root, ["cities"]), at: 0)

@@ -40,7 +40,7 @@ struct FieldTypesTests {
     #expect(try !row("tags").isNotable && row("note").isNotable)
   }
 
-  @Test("Two documents of different types are not outliers, and at most 256 fields count")
+  @Test("Two documents of different types are no outliers; at most 256 fields are counted")
   func bounds() {
     var types = FieldTypes()
     types.add(document("orders/a", ["n": 1]))

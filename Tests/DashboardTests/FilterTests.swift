@@ -136,7 +136,7 @@ struct PaneFilterTests {
     driver.state.browser.windows[ResourcePath("events")]?.documents.count ?? 0
   }
 
-  @Test("The tree is filtered as you type, and the count notes partly loaded data")
+  @Test("The tree is filtered as you type, and the count says if data is partly loaded")
   func live() {
     var driver = opened((Driver(size).state.windowLimit), total: 10_000)
     let loaded = driver.state.windowLimit
@@ -150,7 +150,7 @@ struct PaneFilterTests {
     #expect(driver.screen.contains("\(clicks - 1) of \(loaded) loaded, ⏎ reads up to 10 000"))
   }
 
-  @Test("In a fully loaded collection the filter's count needs no qualifier")
+  @Test("In a fully loaded collection the filter's count is shown without a note")
   func whole() {
     var driver = opened(12)
     driver.press("/")

@@ -62,7 +62,7 @@ struct FocusTests {
     #expect(!view(scene.state).text.contains("3 Network"))
   }
 
-  @Test("On a small screen covered panes share one line, and clicking a name opens one")
+  @Test("On a small screen, covered panes share one line; clicking a name opens that pane")
   func sharedLine() {
     let size = Size(width: 80, height: 24)
     var scene = Shop.detail(size, .unicode)

@@ -42,7 +42,7 @@ struct FollowingTests {
     #expect(key.documentID == "8sW1bnRk" && cursor(driver) == .document(key))
   }
 
-  @Test("A folded collection unfolds completely if it fits, or from the opened document")
+  @Test("A folded collection unfolds in full if it fits, else from the opened document on")
   func folded() {
     var driver = shop()
     driver.press(":")

@@ -56,7 +56,7 @@ import Testing
   }
 
   @Test(
-    "An added or removed document recounts a folded collection; a change does not")
+    "Adding or removing a document recounts a folded collection; changing it does not")
   func counted() {
     var driver = opened()
     driver.client(notice("users", 1), at: 1)

@@ -114,7 +114,7 @@ struct InsideTests {
     #expect(asks(driver) == 0 && driver.state.overlay == nil)
   }
 
-  @Test("Targets show their token age, completeness and cost after half an hour offline")
+  @Test("Targets show their token age, completeness and the read cost of a long outage")
   func targets() throws {
     var driver = Self.opened()
     let orders = try #require(lines(driver).first { $0.contains("orders ") && $0.contains("current") })
@@ -193,7 +193,7 @@ struct InsideTests {
     #expect(driver.screen.contains("3 with pending writes, stored as overlays"))
   }
 
-  @Test("Pins and lifetimes are listed, d ends one, and Enter opens its collection")
+  @Test("Pins and lifetimes are listed; d ends the selected one, Enter opens a collection")
   func kept() {
     var driver = Self.opened()
     section(.kept, &driver)
@@ -246,7 +246,7 @@ struct InsideTests {
     #expect(driver.effects == [.client(.lookInside), .client(.surveyCache)])
   }
 
-  @Test("Cache tables are listed with their rows, largest first, and the file's state")
+  @Test("Cache tables are listed by size with row counts, and the file's size is shown")
   func tables() throws {
     var driver = Self.opened()
     section(.tables, &driver)
@@ -271,7 +271,7 @@ struct InsideTests {
     #expect(driver.state.detail?.key == key("orders/zz"))
   }
 
-  @Test("The bill shows reads, the last minute, savings and cost at the configured price")
+  @Test("The bill shows total and recent reads, their configured price, and the savings")
   func bill() {
     var driver = Self.opened()
     let orders = Self.inside.targets[0].target

@@ -140,7 +140,7 @@ struct ListenerTests {
     #expect(driver.state.listeners[2].query == paid())
   }
 
-  @Test("A taken listener name is rejected if typed and numbered if generated")
+  @Test("A listener name in use is rejected if typed, and gets a number if generated")
   func unique() {
     var driver = driver("open")
     driver.press("W G down r")
@@ -193,7 +193,7 @@ struct ListenerTests {
     #expect(driver.state.listeners[1].failure == nil)
   }
 
-  @Test("Loading a listener file skips running listeners and reports both counts")
+  @Test("Opening a listener file skips running listeners and reports how many it skipped")
   func file() {
     var driver = driver()
     let definitions = [

@@ -65,7 +65,7 @@ import Testing
     #expect(!driver.screen.contains("server out of reach"))
   }
 
-  @Test("Q quits immediately from every list without text input", arguments: ["i", "F", "T", "y"])
+  @Test("In every list without text input, Q quits immediately", arguments: ["i", "F", "T", "y"])
   func quit(_ key: String) {
     var driver = Scenario.online.play(Size(width: 120, height: 36))
     driver.press(key)

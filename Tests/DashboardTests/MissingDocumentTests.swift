@@ -27,7 +27,7 @@ struct MissingDocumentTests {
     }
   }
 
-  @Test("Missing documents are listed by name, except those created since then")
+  @Test("Missing documents are listed by name; a loaded document is not shown as missing")
   func order() {
     let driver = opened(missing: ["e", "a", "c", "d"])
     #expect(ids(driver) == ["a", "b", "c", "d", "e"])

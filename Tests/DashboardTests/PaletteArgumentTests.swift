@@ -51,7 +51,7 @@ struct PaletteArgumentTests {
     #expect(!driver.effects.contains(.client(.setNetwork(enabled: true))))
   }
 
-  @Test("The command offline without a duration lasts until you go online")
+  @Test("Without a duration, 'offline' lasts until you go online")
   func alone() {
     var driver = typed("offline")
     driver.press("enter")
@@ -82,7 +82,7 @@ struct PaletteArgumentTests {
     #expect(driver.state.overlay == nil)
   }
 
-  @Test("The command listen accepts a query in command-line syntax")
+  @Test("'listen' accepts a query in command-line syntax")
   func listen() throws {
     var driver = typed(
       "listen cities where population >= 1000 and state = \"CA\", tags in [\"a\", \"b\"] order by population desc, name "
@@ -96,7 +96,7 @@ struct PaletteArgumentTests {
     #expect(driver.listenTag != nil)
   }
 
-  @Test("The word \"as\" names a listener, and a taken name is an error with its column")
+  @Test("The word \"as\" names a listener, and a name in use is an error with its column")
   func named() throws {
     var driver = typed("listen orders where total > 5 as big")
     driver.press("enter")
@@ -105,7 +105,7 @@ struct PaletteArgumentTests {
     #expect(driver.screen.contains("another listener is called big"))
   }
 
-  @Test("The command listen accepts alternatives, parentheses and types")
+  @Test("'listen' accepts alternatives, parentheses and types")
   func alternatives() throws {
     var driver = typed(
       "listen orders where (status == new or status == paid) and at < timestamp:2026-03-02 order by at:desc")
@@ -231,7 +231,7 @@ struct PaletteArgumentTests {
     #expect(driver.effects.first == .client(.setNetwork(enabled: false)))
   }
 
-  @Test("The command filter-by filters the focused pane")
+  @Test("'filter-by' filters the focused pane")
   func filter() {
     var driver = Scenario.online.play(size)
     driver.press("4")
@@ -241,7 +241,7 @@ struct PaletteArgumentTests {
     #expect(driver.state.overlay == nil)
   }
 
-  @Test("The command glyphs accepts a glyph set or auto and rejects anything else")
+  @Test("'glyphs' accepts a glyph set or auto and rejects anything else")
   func glyphs() {
     var driver = Scenario.online.play(Size(width: 120, height: 36))
     func run(_ text: String) {

@@ -35,7 +35,7 @@ struct PaneTitleTests {
     #expect(title(driver).contains(" 1 Collections ─"))
   }
 
-  @Test("The pane title names the visible collection even if the cursor is on the next")
+  @Test("The pane title names the visible collection even if the cursor is in the next")
   func nextCollection() {
     var driver = opened(Size(width: 80, height: 24))
     driver.client(.collections(below: .root, ["orders", "users"]), at: 1)

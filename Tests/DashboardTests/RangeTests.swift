@@ -122,7 +122,7 @@ struct RangeTests {
     #expect(driver.state.toasts.last?.text == "the range ended: its first row is no longer loaded")
   }
 
-  @Test("Canceling a range of writes skips those in flight and counts them")
+  @Test("Canceling a range of writes skips and counts the writes in flight")
   func writes() {
     var driver = Scenario.online.play(size)
     driver.press("2 g v G x")

@@ -206,13 +206,13 @@ struct SnapshotReasonTests {
     }
   }
 
-  @Test("Of many limbo lookups in a snapshot, two are named and the rest counted")
+  @Test("Of many limbo lookups in a snapshot, two are named and the others are counted")
   func lookups() {
     let causes = (0..<5).map { SnapshotCause.limboResolved(key("users/u\($0)")) }
     #expect(SnapshotReasons.text(of: causes, separator: ", ") == "looked up u0, looked up u1, 3 more looked up")
   }
 
-  @Test("The outage ruler distinguishes unknown time from online time")
+  @Test("The outage ruler distinguishes time with unknown status from online time")
   func ruler() {
     var history = OnlineHistory()
     history.note(isOffline: false, isKnown: false, at: at(0))

@@ -135,7 +135,7 @@ struct ResultViewTests {
     #expect(driver.state.selectedKey == Self.first[2].key)
   }
 
-  @Test("A failed listener shows the reason, and the view of a stopped one closes")
+  @Test("A failed listener's view shows the reason, and a stopped listener's view closes")
   func failure() {
     var driver = opened()
     driver.client(.listenerFailed(ListenerTag(1), RPCStatus(.permissionDenied, "No reading here.")), at: 2)

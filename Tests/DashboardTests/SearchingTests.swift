@@ -65,7 +65,7 @@ struct SearchingTests {
     #expect(driver.state.detail?.cursor.index == last)
   }
 
-  @Test("Without a search n explains how to start one, and a search reports no match")
+  @Test("Without a search, n explains how to start one; a search without matches says so")
   func none() {
     var driver = Scenario.detail.play(size)
     driver.press("n")

@@ -46,7 +46,7 @@ struct SessionBandTests {
         == [false, false, true, true, true, true, true, false, false])
   }
 
-  @Test("The session band follows the current time while the clock runs and stops if idle")
+  @Test("The session band follows the current time while an outage or a write is pending")
   func running() {
     var scene = Shop.rejected(Size(width: 120, height: 36), .unicode)
     func columns() -> Int {

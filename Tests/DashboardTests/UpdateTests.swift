@@ -132,7 +132,7 @@ import Testing
   // MARK: Writes and confirmation
 
   @Test(
-    "An acknowledged write fades out, whether or not the queue is reported first", arguments: [true, false])
+    "An acknowledged write fades out for any order of the queue and response events", arguments: [true, false])
   func acknowledgementOrder(_ isQueueFirst: Bool) {
     var driver = Scenario.online.play(Size(width: 120, height: 36))
     let rest = driver.state.writes.live.filter { $0.batch != BatchID(42) }.map(\.write)

@@ -33,7 +33,7 @@ struct VersionHistoryTests {
     return driver
   }
 
-  @Test("A document first seen before a listener was added does not name the listener")
+  @Test("A version that was seen before a listener was added does not name the listener")
   func firstSight() {
     var driver = opened()
     _ = driver.state.listen(to: .init(path: ResourcePath("orders")), name: "orders")
@@ -130,7 +130,7 @@ struct VersionHistoryTests {
     #expect(Set(driver.state.feed.rows.compactMap(\.version)).count == 1)
   }
 
-  @Test("A deletion is a version, and so is a later creation")
+  @Test("A deletion is a version, and its diff shows the removed fields")
   func deletion() {
     var driver = opened()
     let gone = Document(key: key("orders/a"), version: version(9_000_000_000_000_000), state: .missing)
@@ -142,7 +142,7 @@ struct VersionHistoryTests {
     #expect(driver.screen.contains("-  status"))
   }
 
-  @Test("The first seen version has no diff, unless it created the document")
+  @Test("A document's first known version has no diff, unless it created the document")
   func first() {
     var driver = opened()
     driver.press("]")
@@ -156,7 +156,7 @@ struct VersionHistoryTests {
     #expect(driver2.screen.contains("+  status"))
   }
 
-  @Test("The history is limited by versions and bytes and drops the oldest")
+  @Test("The history is limited by versions and bytes, and drops the oldest versions")
   func bounds() {
     func version(_ number: Int, _ text: String) -> VersionHistory.Version {
       VersionHistory.Version(

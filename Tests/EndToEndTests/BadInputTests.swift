@@ -16,7 +16,7 @@ extension EndToEndTests.OnPseudoTerminal {
     }
 
     @Test(
-      "Wrong usage exits with 64 and prints one line with the nearest valid name",
+      "After a usage error the exit status is 64, and one line suggests a valid name",
       arguments: [
         ("--dmeo", "--demo"), ("--theme embr", "ember"), ("--theme gruvbox", "gruvbox-dark"),
         ("-e 'wall; offlin 30s'", "column 7: no command is called offlin; did you mean offline?"),
@@ -92,7 +92,7 @@ extension EndToEndTests.InTmux {
     }
 
     @Test(
-      "A second dashboard shares the data, uses a memory cache and names the first one")
+      "A second dashboard shares the data, uses a memory cache and names the other one")
     func shared() async throws {
       let surroundings = try Surroundings()
       #expect(try await HeadlessRun(["set", "items/a0", "{}"], surroundings).status == 0)

@@ -169,7 +169,7 @@ extension EndToEndTests.InPipes {
       #expect(run.status == 0 && run.output.contains("\"n\": 1"), "\(run.errors)")
     }
 
-    @Test("An export to a spreadsheet file is rejected with the command for CSV")
+    @Test("An export to a spreadsheet file is rejected; the error names the command for CSV")
     func foreignExport() async throws {
       _ = try await hearth("set", "c/1", "n=1")
       let run = try await hearth("export", "c", "-o", path("x.xlsx"))
@@ -185,7 +185,7 @@ extension EndToEndTests.InPipes {
       #expect(run.status == 75 && run.errors.hasSuffix("stopped after 0.05 seconds.\n"), "\(run.errors)")
     }
 
-    @Test("The commands edit and \\e reject a screen editor without a terminal")
+    @Test("Without a terminal, 'edit' and '\\e' reject an editor that needs a screen")
     func editors() async throws {
       surroundings.environment["EDITOR"] = nil
       for editor in [nil, "/usr/bin/vim -n"] {

@@ -5,7 +5,7 @@ import Testing
 
 extension EndToEndTests.InTmux {
   @Suite(.serialized) struct ConfigurationTests {
-    @Test("A picked theme is used at the next start, and an unwritable folder is reported")
+    @Test("A picked theme is remembered, and a theme set in config.toml is pointed out")
     func remembered() async throws {
       let surroundings = try Surroundings()
       let hearth = try await TmuxTerminal(["--in-memory"], in: surroundings)

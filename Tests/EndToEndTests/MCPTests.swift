@@ -220,7 +220,7 @@ extension EndToEndTests.InPipes {
       #expect(try await session.request("ping").hasSuffix(#""result": {}}"#))
     }
 
-    @Test("MCP requests before initialize fail, and an unknown version gets the newest one")
+    @Test("MCP requests before initialize fail; for an unknown version the newest is used")
     func versions() async throws {
       let process = try ChildProcess(
         [Surroundings.hearth, "mcp", "--in-memory"], environment: surroundings.environment, streams: .pipes)

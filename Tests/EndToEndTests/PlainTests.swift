@@ -92,7 +92,7 @@ extension EndToEndTests.InShells {
       #expect(!run.output.contains("→") && !run.output.contains("·"), "\(run.output)")
     }
 
-    @Test("In hearth plain the command queue counts the writes of all commands before it")
+    @Test("In hearth plain, 'queue' counts the writes of all commands before it")
     func counted() async throws {
       let run = try await HeadlessRun(
         ["plain", "--in-memory"],
@@ -101,7 +101,7 @@ extension EndToEndTests.InShells {
       #expect(run.output.contains("queue: 20 writes pending"), "\(run.output)")
     }
 
-    @Test("hearth plain --json prints one object per line for each event and part")
+    @Test("hearth plain --json prints each event and each requested part as one JSON object")
     func json() async throws {
       let surroundings = try Surroundings()
       let run = try await HeadlessRun(
@@ -136,7 +136,7 @@ extension EndToEndTests.InShells {
       }
     }
 
-    @Test("hearth plain prints all tabs of a document and the counts of the tree")
+    @Test("hearth plain prints all tabs of a document and the document counts of the tree")
     func panes() async throws {
       let run = try await HeadlessRun(
         ["plain", "--in-memory", "--listen", "cities"],
@@ -185,7 +185,7 @@ extension EndToEndTests.InShells {
       }
     }
 
-    @Test("In hearth plain an unmet expectation exits with 1, and --readonly rejects writes")
+    @Test("hearth plain exits with 1 for an unmet expectation; --readonly rejects writes")
     func unmet() async throws {
       let surroundings = try Surroundings()
       let run = try await HeadlessRun(

@@ -46,7 +46,7 @@ extension EndToEndTests.InTmux {
       #expect(try surroundings.text("errors").contains("line 3, expect results 3 within 1h"))
     }
 
-    @Test("Quitting a scenario before its end exits with 1 and reports the progress")
+    @Test("If a scenario is quit before its end, play exits with 1 and reports the progress")
     func left() async throws {
       let surroundings = try Surroundings()
       let hearth = try await TmuxTerminal(["play", "--live", "--pace", "1h", "offline"], in: surroundings)
@@ -95,7 +95,7 @@ extension EndToEndTests.OnPseudoTerminal {
         streams: .terminal(path: terminal.path))
     }
 
-    @Test("With play --step each step waits for Enter, and the end of input exits with 1")
+    @Test("With play --step each step waits for Enter; if the input ends, play exits with 1")
     func enter() async throws {
       let terminal = try PseudoTerminal()
       let process = try start("--step", "offline", on: terminal)

@@ -49,7 +49,7 @@ extension EndToEndTests.InTmux {
       watcher.closeInput()
     }
 
-    @Test("The proxy with --plain prints lines on a terminal; a port in use exits with 69")
+    @Test("proxy --plain prints lines on a terminal; if the port is in use it exits with 69")
     func plain() async throws {
       let surroundings = try Surroundings()
       let server = try await ServeProcess(surroundings)

@@ -17,7 +17,7 @@ extension EndToEndTests.OfPages {
     }
 
     @Test(
-      "A manual page's commands run as written in an empty home and print output",
+      "A page's commands run as written in an empty home directory and print output",
       arguments: ReadmeBlock.pages)
     func commands(_ page: String) async throws {
       let blocks = try ReadmeBlock.all(of: page).filter { $0.place == nil }

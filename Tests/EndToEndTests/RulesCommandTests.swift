@@ -135,7 +135,7 @@ extension EndToEndTests.InPipes {
       #expect(local.status == 64 && local.errors.contains("Name the server with --emulator"), "\(local.errors)")
     }
 
-    @Test("If a server checks tokens, only commands with the secret are administrators")
+    @Test("If a server checks tokens, only commands with the secret run as administrators")
     func administrator() async throws {
       let surroundings = try Surroundings()
       let path = surroundings.folder.path
@@ -181,7 +181,7 @@ extension EndToEndTests.InPipes {
       -----END PUBLIC KEY-----
       """
 
-    @Test("Secrets that other users can read and keys that others can write are rejected")
+    @Test("Secrets that other users can read and keys that they can write are rejected")
     func weakAccess() async throws {
       let surroundings = try Surroundings()
       let path = surroundings.folder.path
@@ -257,7 +257,7 @@ extension EndToEndTests.InPipes {
       #expect(endless.status == 65 && endless.hasOneErrorLine && endless.errors.contains("16 MiB"), "\(endless.errors)")
     }
 
-    @Test("An invalid rules test case is reported with its position and exits with 65")
+    @Test("For an invalid rules test case, hearth prints the position and exits with 65")
     func unreadable() async throws {
       let surroundings = try Surroundings()
       try surroundings.write("r.rules", Self.rules)

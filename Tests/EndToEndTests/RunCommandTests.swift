@@ -48,7 +48,7 @@ extension EndToEndTests.InPipes {
       #expect(wrong.status == 65 && wrong.output == "" && wrong.errors.contains("line 2"))
     }
 
-    @Test("With play --cache the write queue outlives the scenario, and the next sends it")
+    @Test("With play --cache the queue outlives the scenario, and the next run sends it")
     func durableCache() async throws {
       let surroundings = try Surroundings()
       let cache = surroundings.folder.appending(path: "own").path

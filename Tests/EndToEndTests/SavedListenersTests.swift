@@ -20,7 +20,7 @@ extension EndToEndTests.InTmux {
       #expect(try await hearth.exitStatus() == 0)
     }
 
-    @Test("Listeners open at quit reopen at the next start, unless --no-restore is given")
+    @Test("Listeners that are open at quit are reopened at the next start by default")
     func restart() async throws {
       let surroundings = try await filled()
       let first = try await TmuxTerminal([], in: surroundings)

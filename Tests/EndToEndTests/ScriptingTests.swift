@@ -231,7 +231,7 @@ extension EndToEndTests.InShells {
       #expect(output.contains("/c belongs to") && output.contains("another cache directory"), "\(output)")
     }
 
-    @Test("Data locked by another process is not changed, and the error names the process")
+    @Test("A command on data that another process has locked exits with 69 and names it")
     func locked() async throws {
       let holder = try LocalBackend(
         BackendConfiguration(location: .directory(surroundings.backend), now: { Timestamp(seconds: 1_700_000_000) }))
@@ -240,7 +240,7 @@ extension EndToEndTests.InShells {
       withExtendedLifetime(holder) {}
     }
 
-    @Test("Damaged data exits with 65 instead of an empty result, and repair restores it")
+    @Test("Reading damaged data exits with 65, not with an empty result; repair restores it")
     func damagedData() async throws {
       #expect(try await hearth("set", "cities/SF", "{\"name\": \"San Francisco\"}").status == 0)
       #expect(try await hearth("repair", "--data", surroundings.backend).status == 0)

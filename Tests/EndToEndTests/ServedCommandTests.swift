@@ -17,7 +17,7 @@ extension EndToEndTests.InPipes {
 
     private func path(_ name: String) -> String { surroundings.folder.appending(path: name).path }
 
-    @Test("A killed import to a server, when repeated, leaves exactly its documents")
+    @Test("Repeating a killed import to a server leaves exactly the imported documents")
     func transfer() async throws {
       let server = try await ServeProcess(surroundings)
       let filling = String(repeating: "é", count: 120)
@@ -40,7 +40,7 @@ extension EndToEndTests.InPipes {
       #expect(try surroundings.text("out.jsonl") == lines.sorted().joined())
     }
 
-    @Test("A write without an answer is reported as possibly applied, not as failed")
+    @Test("A write without a response is reported as possibly applied, not as failed")
     func givenUp() async throws {
       // Takes connections and never says a word.
       let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
@@ -85,7 +85,7 @@ extension EndToEndTests.InPipes {
     }
 
     @Test(
-      "A missing server exits with 69 and one error line, never with an empty result",
+      "Without a server, a command exits with 69 and an error line, not an empty result",
       arguments: [
         "get a/b", "get a", "watch a", "watch a --until 1 --timeout 5s", "export a", "export --all", "set a/b {}",
         "update a/b n=1", "delete a/b", "delete a --recursive --yes",
@@ -97,7 +97,7 @@ extension EndToEndTests.InPipes {
       #expect(run.hasOneErrorLine && run.errors.contains("refuses"), "\(run.errors)")
     }
 
-    @Test("A TLS server is distinguished from a missing one, with exit status 69")
+    @Test("If the server uses TLS and the command does not, it exits with 69 and says so")
     func speaksTLS() async throws {
       try surroundings.write("cert.pem", TLSFiles.certificate)
       try surroundings.write("key.pem", TLSFiles.key)
@@ -138,14 +138,14 @@ extension EndToEndTests.InPipes {
       }
     }
 
-    @Test("A missing key file is reported by name with exit status 77")
+    @Test("Without its key file a command exits with 77, and the error names the file")
     func missingKeyFile() async throws {
       let run = try await HeadlessRun(
         ["get", "a/b", "--host", "127.0.0.1:1", "--credentials", path("key.json")], surroundings)
       #expect(run.status == 77 && run.hasOneErrorLine && run.errors.contains("key.json"), "\(run.errors)")
     }
 
-    @Test("A server prints how to connect, and its first line describes the data")
+    @Test("A server prints the environment variable for clients, and no error messages")
     func announcement() async throws {
       let server = try await ServeProcess(surroundings, ["--data", path("served")])
       #expect(try await server.process.line() == "export FIRESTORE_EMULATOR_HOST=\(server.address)")
@@ -163,7 +163,7 @@ extension EndToEndTests.InPipes {
       #expect(said.contains("Without security rules") && said.contains("0.0.0.0"))
     }
 
-    @Test("serve exits with 66 for a missing certificate, 77 for a key other users can read")
+    @Test("serve exits with 66 without its certificate, 77 if other users can read its key")
     func tlsFiles() async throws {
       try surroundings.write("key.pem", "none")
       let absent = try await HeadlessRun(
@@ -176,7 +176,7 @@ extension EndToEndTests.InPipes {
     }
 
     @Test(
-      "An invalid key file exits with 77 and one error line",
+      "With an invalid key file a command exits with 77 and one error line",
       arguments: [
         ("not JSON", "not JSON"), (#"{"type": "service_account"}"#, "client_email"),
         (

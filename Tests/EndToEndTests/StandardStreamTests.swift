@@ -15,7 +15,7 @@ extension EndToEndTests.InPipes {
         command.split(separator: " ").map(String.init), input: input, redirection: redirection, surroundings)
     }
 
-    @Test("For every command, unwritable output exits with 74 and one error line")
+    @Test("Every command exits with 74 and one error line if its output cannot be written")
     func unwritableOutput() async throws {
       let server = try await ServeProcess(surroundings)
       let commands = [

@@ -20,7 +20,7 @@ extension EndToEndTests.InPipes {
       (0..<count).map { "{\"path\": \"c/d\(100_000 + $0)\", \"data\": {\"n\": \($0)}}\n" }.joined()
     }
 
-    @Test("An empty compressed file, an endless input or an unused rename exits with 65")
+    @Test("Status 65 reports an empty compressed file, endless input or an unused rename")
     func misleadingInputs() async throws {
       for name in ["a.jsonl.gz", "a.jsonl.zst"] {
         try Data().write(to: surroundings.folder.appending(path: name))
@@ -173,7 +173,7 @@ extension EndToEndTests.InPipes {
       #expect(try await hearth("export", "c").output == lines(3))
     }
 
-    @Test("A missing input exits with 66, an unwritable output with 73 and no partial file")
+    @Test("Status 66 reports missing input, 73 unwritable output; no partial file is left")
     func files() async throws {
       let missing = try await hearth("import", path("missing"))
       #expect(missing.status == 66 && missing.hasOneErrorLine)

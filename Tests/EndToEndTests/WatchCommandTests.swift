@@ -53,7 +53,7 @@ extension EndToEndTests.InPipes {
       #expect(try await hearth("watch", "cities", "--timeout", "50ms").status == 0)
     }
 
-    @Test("A signal ends a watch with 0, or with 128 plus its number if a goal was not met")
+    @Test("A signal ends watch with 0, or with 128 plus the signal if --until is set")
     func signals() async throws {
       _ = try await hearth("set", "cities/SF", "{}")
       for (goal, signal, status) in [([], SIGTERM, 0), ([], SIGINT, 0), (["--until", "5"], SIGINT, 130)]
@@ -85,7 +85,7 @@ extension EndToEndTests.InPipes {
       #expect([128 + SIGTERM, 128 + SIGINT].contains(try await process.exitStatus()))
     }
 
-    @Test("An unreachable server exits with 69, and unusable credentials with 77")
+    @Test("watch exits with 69 if the server is unreachable, 77 if credentials are unusable")
     func refused() async throws {
       let unreachable = try await hearth("watch", "cities", "--emulator", "127.0.0.1:1")
       #expect(unreachable.status == 69 && unreachable.hasOneErrorLine, "\(unreachable.errors)")

@@ -103,7 +103,7 @@ struct AccessTests {
     _ = await denied { try await patch("role") }
   }
 
-  @Test("Rules can read other documents, and getAfter() sees them after the commit")
+  @Test("A rule can allow a request because another document exists")
   func otherDocuments() async throws {
     let world = try World()
     try await world.owner.set("c/a", ["owner": .string("alice")])
@@ -215,7 +215,7 @@ struct AccessTests {
     #expect(found == code)
   }
 
-  @Test("A list that the rules cannot prove is allowed with a warning unless strict")
+  @Test("Unless strict, a list that the rules cannot prove is allowed with a warning")
   func proofs() async throws {
     let text =
       "rules_version = '2'; service cloud.firestore { match /databases/{d}/documents/c/{id} { "

@@ -44,7 +44,7 @@ struct DepartureTests {
     #expect(mallory.documents[TargetID(2)]?.count == 2)
   }
 
-  @Test("4,000 changes to other users' documents send a resuming client no message")
+  @Test("A resuming client gets no message for 4,000 changes to other users' documents")
   func foreignChanges() async throws {
     let world = try RuledService(Self.owned)
     try await world.owner.set("notes/mine", note("mallory"))

@@ -59,7 +59,7 @@ import Testing
     #expect(checksum == golden.checksum)
   }
 
-  @Test("A Bloom filter for no names has bits, so clients know that it is empty")
+  @Test("A Bloom filter for no names has a non-empty bitmap of zeros")
   func empty() {
     let bits = BloomFilterBuilder(count: 0, falsePositiveRate: 0.01).bits
     #expect(!bits.bitmap.isEmpty && bits.bitmap.allSatisfy { $0 == 0 } && bits.hashCount > 0)

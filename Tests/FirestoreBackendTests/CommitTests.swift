@@ -151,7 +151,7 @@ import Testing
     #expect(try await backend.read("c/a").version == first)
   }
 
-  @Test("An update mask sets fields that have values, deletes those without, keeps others")
+  @Test("An update sets masked fields that have values and deletes other masked fields")
   func masks() async throws {
     let backend = try makeBackend()
     try await backend.commit(set("c/a", ["keep": 1, "gone": 2, "m": ["x": 1, "y": 2], "scalar": 3]))
@@ -270,7 +270,7 @@ import Testing
     #expect(try await backend.readTime(of: database) == other.commitTime)
   }
 
-  @Test("Responses to a client's last batches are kept for retries; older ones are not")
+  @Test("Responses to a client's last batches are stored for retries, older responses not")
   func boundedReplay() async throws {
     let backend = try makeBackend()
     func send(_ batch: Int64) async throws -> Value? {
@@ -284,7 +284,7 @@ import Testing
     #expect(try await send(3) == 193)
   }
 
-  @Test("A reused batch number with other contents is applied")
+  @Test("A batch with a reused number but other contents is applied")
   func otherContents() async throws {
     let backend = try makeBackend()
     let request = WriteRequestID(clientID: [1, 2], batchID: BatchID(7))
@@ -300,7 +300,7 @@ import Testing
     #expect(try await backend.readTime(of: database) == other.commitTime)
   }
 
-  @Test("Responses to write streams are stored for an hour or more, to caches for longer")
+  @Test("Stored responses expire; responses to caches are stored longer than to streams")
   func answersAge() async throws {
     let clock = TestClock()
     let limits = AppliedRequests.Limits(rows: 3, streamAge: 1_000_000, cacheAge: 100_000_000, slice: 0)
@@ -326,7 +326,7 @@ import Testing
     #expect(try await !isKnown(1, .cache))
   }
 
-  @Test("Many streams together store a limited number of responses, also across restarts")
+  @Test("The number of stored responses to streams is limited, even across restarts")
   func answersAreBounded() async throws {
     let directory = TemporaryFolder()
     let limits = AppliedRequests.Limits(rows: 20, streamRows: 40, slice: 8)

@@ -36,7 +36,7 @@ import Testing
     #expect(last.microseconds < 5_000_010_000)
   }
 
-  @Test("A server timestamp is cut to ms unless the last commit was in the same ms")
+  @Test("Server timestamps are truncated to ms, except for a second commit in the same ms")
   func precision() async throws {
     let clock = TestClock(5_000_000_400)
     let backend = try makeBackend(clock: clock)

@@ -201,7 +201,7 @@ import Testing
     #expect(reports.withLock { $0.count } == 1)
   }
 
-  @Test("A backend whose files were removed rejects commits and listens but still reads")
+  @Test("A backend whose files were removed rejects commits and listens, but can be read")
   func takenAway() async throws {
     for victim in ["", "/backend.sqlite3", "/backend.sqlite3-wal"] {
       let folder = TemporaryFolder()

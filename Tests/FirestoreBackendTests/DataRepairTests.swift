@@ -108,7 +108,7 @@ import Testing
     #expect(try damage(folder) == nil)
   }
 
-  @Test("After a repair, commit times increase and retries are applied once")
+  @Test("After a repair, commit times still increase, and retries are applied only once")
   func afterwards() async throws {
     let folder = TemporaryFolder()
     let request = WriteRequestID(clientID: [1], batchID: BatchID(1))
@@ -134,7 +134,7 @@ import Testing
     #expect(try await watch.messages().contains("RESET [2]"))
   }
 
-  @Test("The next repair finishes an interrupted one; until then the data does not open")
+  @Test("The next repair finishes an interrupted repair; until then the data stays closed")
   func interrupted() async throws {
     let folder = TemporaryFolder()
     let contents = try await folder.fill(20)

@@ -111,7 +111,7 @@ import Testing
     #expect(count["n"] == 50)
   }
 
-  @Test("Opening a directory in use names its process, and succeeds after that closes it")
+  @Test("The error for a directory in use names its process; after a close, opening works")
   func locked() async throws {
     let directory = TemporaryFolder()
     do {
@@ -142,7 +142,7 @@ import Testing
     #expect(try Data(contentsOf: URL(fileURLWithPath: file)) == garbage)
   }
 
-  @Test("A directory that cannot be created is reported by name")
+  @Test("The error for a directory that cannot be created names the directory")
   func notWritable() throws {
     let directory = TemporaryFolder()
     try Data().write(to: URL(fileURLWithPath: directory.path))

@@ -91,7 +91,7 @@ import Testing
     #expect(faults.takeListenFault() == nil)
   }
 
-  @Test("A client without a proxy rejects the fault expire-token")
+  @Test("Without a proxy, a client rejects the fault expire-token")
   func refused() {
     #expect { try faults.perform(.event(.expireToken)) } throws: { error in
       guard let status = error as? RPCStatus else { return false }

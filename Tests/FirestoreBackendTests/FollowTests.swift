@@ -57,7 +57,7 @@ struct FollowTests {
     }
   }
 
-  @Test("Unread commit notifications merge; with too many collections they cover all")
+  @Test("Unread commit notifications merge; above a limit they cover all collections")
   func burst() {
     var notices = CollectionNotices()
     #expect(notices.take() == nil)

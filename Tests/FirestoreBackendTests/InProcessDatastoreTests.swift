@@ -72,7 +72,7 @@ import Testing
     #expect(await backend.watchCount == 0)
   }
 
-  @Test("S4: Batches commit in order, and a failing one ends the stream before later ones")
+  @Test("S4: Batches commit in order; a failing batch ends the stream before later ones")
   func writeStream() async throws {
     let backend = try makeBackend()
     let datastore = InProcessDatastore(backend: backend, database: database)

@@ -27,7 +27,7 @@ struct LockTests {
     return false
   }
 
-  @Test("A document that a transaction has read cannot be written until it ends", arguments: ["c/a", "c/none"])
+  @Test("A document that a transaction has read is locked until the transaction ends", arguments: ["c/a", "c/none"])
   func document(path: String) async throws {
     let backend = try makeBackend(clock: clock)
     try await backend.commit(set("c/a", ["v": 1]))

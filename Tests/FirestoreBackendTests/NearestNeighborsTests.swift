@@ -37,7 +37,7 @@ struct NearestNeighborsTests {
   }
 
   @Test(
-    "A vector search equals comparing every vector, with ties in query order",
+    "A vector search finds the same as comparing every vector; ties keep query order",
     arguments: [NearestNeighbors.Measure.euclidean, .cosine, .dotProduct], [10, 40_000])
   func oracle(_ measure: NearestNeighbors.Measure, _ textBytes: Int) async throws {
     let all = documents(250, textBytes: textBytes)

@@ -63,7 +63,7 @@ import Testing
     #expect(try await backend.paths(target) == ["c/101", "c/103", "c/105"])
   }
 
-  @Test("Ordering by a field sorts by value, then key, and omits documents without it")
+  @Test("Ordering by a field sorts by value and key, omitting documents without the field")
   func ordering() async throws {
     let backend = try makeBackend()
     try await backend.commit(
@@ -139,7 +139,7 @@ import Testing
     #expect(try await figures(backend, query("none"), .count) == [0])
   }
 
-  @Test("Sums are exact integers while they fit, and averages are doubles")
+  @Test("Sums are exact integers if they fit in 64 bits, and averages are doubles")
   func sums() async throws {
     let n = FieldPath("n")
     let backend = try makeBackend()

@@ -122,7 +122,7 @@ import Testing
     #expect(filter.unchangedNames == expected.bits)
   }
 
-  @Test("A resume with a wrong expected count gets a filter, without names if it was 0")
+  @Test("A resume with a wrong count gets a filter, which has no names if the count was 0")
   func wrongCount() async throws {
     let backend = try makeBackend()
     try await backend.commit(set("c/a", [:]), set("c/b", [:]))

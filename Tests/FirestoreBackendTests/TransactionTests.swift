@@ -58,7 +58,8 @@ struct TransactionTests {
     #expect(table[kept] != nil)
   }
 
-  @Test("A read document that changed, appeared or disappeared aborts the commit", arguments: ["c/a", "c/none"])
+  @Test(
+    "A commit is aborted if a document that was read changed, appeared or disappeared", arguments: ["c/a", "c/none"])
   func conflicts(path: String) async throws {
     let backend = try makeBackend(clock: clock)
     try await backend.commit(set("c/a", ["v": 1]))
@@ -111,7 +112,7 @@ struct TransactionTests {
     _ = try await backend.commit([], in: database, transaction: id)
   }
 
-  @Test("An ended transaction can only be rolled back, and an unknown one is rejected")
+  @Test("An ended transaction can only be rolled back; an unknown transaction is rejected")
   func endedTransactions() async throws {
     let backend = try makeBackend(clock: clock)
     let transaction = try await begin(backend)

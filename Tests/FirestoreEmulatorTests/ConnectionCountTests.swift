@@ -17,7 +17,7 @@ import Testing
     return channel
   }
 
-  @Test("A new connection replaces the oldest silent one, and active ones stay open")
+  @Test("A new connection replaces the oldest silent connection; active ones stay open")
   func silent() throws {
     let connections = ServedConnections(on: loop, limit: 3)
     let channels = try (0..<6).map { _ in try connect() }

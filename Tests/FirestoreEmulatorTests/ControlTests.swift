@@ -189,7 +189,7 @@ struct ControlTests {
     #expect(work.refusal(of: "Bearer \(Self.secret)") == nil)
   }
 
-  @Test("With keys but no secret, control is denied; without keys, control is local only")
+  @Test("With keys but no secret, control is denied; without keys, it is allowed locally")
   func nobody() throws {
     let loopback = ControlOrigins(isLoopback: true)
     let locked = ControlWork(FirestoreService(backend: backend, rules: try guardedRules(owner: nil)), loopback)

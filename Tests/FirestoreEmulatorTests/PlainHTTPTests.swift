@@ -260,7 +260,7 @@ import Testing
     _ = try await channel.finish()
   }
 
-  @Test("Control paths reject pages of other sites, and forms of other localhost pages")
+  @Test("Control paths reject other sites' pages and form posts from other local pages")
   func pages() throws {
     let origins = ControlOrigins(isLoopback: true)
     func objection(_ method: HTTPMethod, _ headers: HTTPHeaders) -> String? {
@@ -281,7 +281,7 @@ import Testing
     #expect(objection(.POST, ["Origin": "http://localhost:8080"]) == nil)
   }
 
-  @Test("A local port accepts only local hosts and pages, and an open port any host")
+  @Test("A local port accepts only local hosts and pages; an open port accepts any host")
   func own() {
     let local = ControlOrigins(isLoopback: true)
     for host in ["localhost:8080", "127.0.0.1:1", "127.1.2.3", "[::1]:8080", "LOCALHOST", "ui.localhost", nil] {

@@ -65,7 +65,7 @@ struct EntityTests {
     #expect(try reader.next() == nil)
   }
 
-  @Test("Written records have the size and bytes of the emulator's, apart from order")
+  @Test("Written records have the emulator's size and bytes, apart from their order")
   func sameSizes() throws {
     for record in try records(try bytes(of: EmulatorExport.output)) {
       let document = try EntityReader.document(record)

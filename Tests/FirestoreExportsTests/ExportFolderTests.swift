@@ -14,7 +14,7 @@ private func path(_ number: Int) -> String { "c/\(number)" }
 @Suite("Export folders")
 struct ExportFolderTests {
   @Test(
-    "Documents in several files are read, and the metadata counts them", arguments: [1, 3_000, 1 << 30])
+    "Documents in several files are read, and the metadata has the document count", arguments: [1, 3_000, 1 << 30])
   func severalFiles(bytesPerFile: Int) throws {
     let folder = try TemporaryFolder.made()
     let originals = (0..<100).map {
@@ -164,7 +164,7 @@ struct ExportFolderTests {
     }
   }
 
-  @Test("Missing, truncated, extended and foreign files are reported by name")
+  @Test("The error for a missing, truncated, extended or foreign file names the file")
   func damage() throws {
     let folder = try TemporaryFolder.made()
     let originals = (0..<40).map { (path($0), ["s": .string(String(repeating: "x", count: 50))] as Fields) }

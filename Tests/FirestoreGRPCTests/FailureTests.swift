@@ -39,7 +39,7 @@ struct FailureTests {
     #expect(status.message.contains("port"))
   }
 
-  @Test("A host that does not exist is reported by name")
+  @Test("The error for a host that does not exist names the host")
   func unknownHost() async throws {
     let status = try await failure(at: Endpoint(host: "no-such-host.invalid", port: 443, security: .plaintext))
     #expect(status.code == .unavailable)

@@ -60,7 +60,7 @@ import Testing
     try await server.close()
   }
 
-  @Test("A response before a close is read, and a close without a response is unavailable")
+  @Test("A response before the connection closes is read; without one, the call fails")
   func ends() async throws {
     let server = try await TokenServer { _ in (HTTPResponseStatus.ok, "{}") }
     let url = try #require(HTTPURL("http://127.0.0.1:\(server.port)/token"))

@@ -77,7 +77,7 @@ struct TransportTests {
     }
   }
 
-  @Test("An unanswered write is reported as possibly applied, and a refused one is not")
+  @Test("An unanswered write is reported as possibly applied, but a refused write is not")
   func unansweredWrite() async throws {
     for (code, isKnown) in [(HTTP2ErrorCode.internalError, false), (.refusedStream, true)] {
       try await ScriptedPeer.run { _, stream in
@@ -169,7 +169,7 @@ struct TransportTests {
     return digits.count == 1 ? "0" + digits : digits
   }
 
-  @Test("A full inbox stops reading until its consumer takes a message")
+  @Test("A full inbox accepts no more messages until its consumer takes them")
   func pressure() async throws {
     let inbox = ResponseInbox()
     var count = 0

@@ -66,7 +66,7 @@ struct EvictionTests {
     try close(store)
   }
 
-  @Test("Many documents are evicted in slices, and an unknown collection evicts none")
+  @Test("Many documents are evicted in slices; an unknown collection has none to evict")
   func slices() throws {
     let place = Place(.memory)
     var store = try place.open()
@@ -83,7 +83,7 @@ struct EvictionTests {
     try close(store)
   }
 
-  @Test("Eviction by age keeps documents that were sent or confirmed since then", arguments: Storage.allCases)
+  @Test("Eviction by age keeps documents that were sent or confirmed after the given time", arguments: Storage.allCases)
   func age(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try place.open()

@@ -39,7 +39,7 @@ struct IndexTailTests {
     return sorted.prefix(3).map(\.key.documentID)
   }
 
-  @Test("Index entries are written in batches, and queries find documents before that", arguments: Storage.allCases)
+  @Test("Index entries are written in batches; queries find documents even before that", arguments: Storage.allCases)
   func batches(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try open(place, maximumCount: 10)

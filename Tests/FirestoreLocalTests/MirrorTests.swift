@@ -58,7 +58,7 @@ struct MirrorTests {
     return Array(sorted.prefix(query.limit ?? .max))
   }
 
-  @Test("An in-memory scan equals comparing every document, also after changes")
+  @Test("An in-memory scan finds the same as comparing every document, even after changes")
   func answers() throws {
     let place = Place(.memory)
     var store = try place.open()

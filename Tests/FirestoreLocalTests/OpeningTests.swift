@@ -63,7 +63,7 @@ struct OpeningTests {
     store.close()
   }
 
-  @Test("A write is on disk before the call returns, also after a kill (S10)")
+  @Test("A write is on disk before the call returns, and survives a kill (S10)")
   func crash() throws {
     let place = Place(.durable)
     var store = try place.open()
@@ -327,7 +327,7 @@ struct OpeningTests {
   }
 
   @Test(
-    "A directory in place of a file is rejected by name and left unchanged",
+    "A directory in place of a file is left unchanged, and the error names it",
     arguments: ["cache.sqlite3", "cache.sqlite3-wal", "lock"])
   func directoryInstead(of file: String) throws {
     let place = Place(.durable)
@@ -343,7 +343,7 @@ struct OpeningTests {
   }
 
   @Test(
-    "A file without read or write permission is rejected by name",
+    "The error for a file without read or write permission names the file",
     .enabled(if: geteuid() != 0, "root may read everything"),
     arguments: [0o000, 0o400])
   func forbidden(permissions: Int) throws {

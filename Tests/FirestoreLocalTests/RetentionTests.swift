@@ -32,7 +32,7 @@ struct RetentionTests {
   }
 
   @Test(
-    "Pins and lifetimes are listed in the order set, with one of each kind per query",
+    "Pins and lifetimes are listed in creation order, at most one of each per query",
     arguments: Storage.allCases)
   func stored(_ storage: Storage) throws {
     var store = try Place(storage).open()

@@ -100,7 +100,7 @@ struct WatchTests {
     #expect(unseen == nil)
   }
 
-  @Test("A filter mismatch clears a target's token and members, except the event's own", arguments: Storage.allCases)
+  @Test("A filter mismatch clears a target's token and members, except those in the event", arguments: Storage.allCases)
   func mismatch(_ storage: Storage) throws {
     let place = Place(storage)
     var store = try place.open()

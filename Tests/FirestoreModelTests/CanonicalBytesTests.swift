@@ -24,7 +24,7 @@ struct CanonicalBytesTests {
     fields.entries.map { EncodedFields(Fields(sorted: [$0])).bytes }
   }
 
-  @Test("Reading any field bytes equals decoding and re-encoding them", arguments: UInt64(0)..<400)
+  @Test("Reading field bytes gives the same result as decoding and re-encoding them", arguments: UInt64(0)..<400)
   func oracle(_ seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     let fields = random.fields()

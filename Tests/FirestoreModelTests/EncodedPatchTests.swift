@@ -29,7 +29,7 @@ struct EncodedPatchTests {
     return FieldPath(segments: [name, random.pick(["a", "b", "inner"])])
   }
 
-  @Test("Patching encoded bytes equals decoding, patching and encoding", arguments: UInt64(0)..<300)
+  @Test("Patching encoded bytes gives the same result as decoding, patching and encoding", arguments: UInt64(0)..<300)
   func oracle(_ seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var fields = random.fields()

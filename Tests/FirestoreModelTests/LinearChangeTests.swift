@@ -55,7 +55,7 @@ import Testing
     #expect(old.projected(to: mask) == nested(["f7": .integer(1)]))
   }
 
-  @Test("A patch equals setting its paths in order, and a projection equals copying them")
+  @Test("A patch and a projection give the same result as setting or copying each path")
   func patchOracle() {
     let values: [Value?] = [nil, .integer(1), .map(["a": .integer(2)]), .map(["a": .map(["b": .integer(3)])])]
     let paths = [["a"], ["a", "a"], ["a", "a", "b"], ["a", "c"], ["b"], ["b", "a"]].map { FieldPath(segments: $0) }

@@ -56,7 +56,7 @@ struct LogicTests {
     #expect(try await Self.outcome(expression) == expected)
   }
 
-  @Test("An absent value sets no field, and where() keeps only rows for which it is true")
+  @Test("An absent value sets no field, and where() keeps only rows with a true condition")
   func stages() async throws {
     #expect(try await value(call("coalesce", Self.absent, Self.absent)) == nil)
     let titles = try await fields(

@@ -132,7 +132,7 @@ struct WorkTests {
     #expect(lateReads <= 1, comment)
   }
 
-  @Test("Every stage stops when its caller disconnects at any moment", arguments: stages.keys.sorted())
+  @Test("Every stage stops whenever its caller disconnects", arguments: stages.keys.sorted())
   func ends(_ name: String) async throws {
     var random = SeededGenerator(seed: UInt64(name.utf8.count))
     for _ in 0..<TestSize.count(5, full: 12) {

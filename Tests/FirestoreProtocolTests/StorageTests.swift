@@ -42,7 +42,7 @@ struct StorageTests {
     }
   }
 
-  @Test("A stored write contains only the path of its document")
+  @Test("A stored write identifies its document by path only, which must be valid")
   func names() throws {
     let bytes = Mutation(key: Samples.key, operation: .delete).encoded()
     #expect(bytes == WireWriter.message { $0.field(2, string: Samples.key.path.text) })

@@ -21,7 +21,7 @@ struct DocumentSortingTests {
   ]
 
   @Test(
-    "Sorting documents equals comparing every pair",
+    "Sorting documents gives the same order as comparing every pair",
     arguments: [[], order("n"), order("-n"), order("n", "-m"), order("-n", "m"), [OrderBy(.documentID, .descending)]])
   func oracle(orderBy: [OrderBy]) {
     let query = Query.c(order: orderBy)
@@ -41,7 +41,7 @@ struct DocumentSortingTests {
   }
 
   @Test(
-    "A set of documents contains the last of several with the same key",
+    "Of several documents with the same key, a set contains only the last",
     arguments: [([], ["c/a", "c/b"]), (order("-n"), ["c/b", "c/a"])])
   func repeated(orderBy: [OrderBy], keys: [String]) {
     let documents = [1, 2, 3].flatMap { number in

@@ -77,7 +77,7 @@ struct QueryValidationTests {
     try query.validate()
   }
 
-  @Test("Disjunctions multiply under AND and add under OR; lists count each element")
+  @Test("Disjunctions multiply under AND and add under OR; each list element adds one")
   func disjunctions() {
     let filter = Filter.and([
       .or([.field("a", .equal, .integer(1)), .field("b", .in, many(2))]), .field("c", .lessThan, .integer(3)),

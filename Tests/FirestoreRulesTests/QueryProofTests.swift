@@ -136,7 +136,7 @@ struct QueryProofTests {
     #expect(try Self.allows("resource.data.get(['m', 'k'], 0) >= 1", #"[["m.k", ">", 1]]"#))
   }
 
-  @Test("A filter that never matches proves nothing, but the query's other filters can")
+  @Test("A filter that never matches proves nothing; the query's other filters still do")
   func nothing() throws {
     #expect(try Self.allows("true", #"[{"or": []}]"#))
     #expect(try Self.allows("resource.data.o == request.auth.uid", #"[{"or": []}, ["o", "==", "me"]]"#))

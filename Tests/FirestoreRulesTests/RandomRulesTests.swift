@@ -16,7 +16,7 @@ struct RandomRulesTests {
       state: .found(DocumentData(fields)))
   }
 
-  @Test("Mutated usable rules decide random documents the same way twice")
+  @Test("Mutated rules that are still valid decide random documents the same way twice")
   func mutations() throws {
     var generator = SeededGenerator(seed: 16)
     let lines = try VerdictTable("conditions").lines + VerdictTable("queries").lines

@@ -6,7 +6,7 @@ import Testing
 @testable import FirestoreSQLite
 
 @Suite struct ClientPresenceTests {
-  @Test("A closed client is gone immediately, even if a child inherited its descriptor")
+  @Test("A closed client's place is free even if a child process inherited its descriptor")
   func leaving() throws {
     let folder = TemporaryFolder()
     try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: false)

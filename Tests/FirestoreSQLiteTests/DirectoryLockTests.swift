@@ -106,7 +106,7 @@ import Testing
     #expect(try String(contentsOfFile: victim, encoding: .utf8) == "letter")
   }
 
-  @Test("A second lock fails and names the process that holds the first")
+  @Test("A second lock fails and names the process that holds the first lock")
   func held() throws {
     let directory = TemporaryFolder()
     let first = try DirectoryLock(directory: directory.path, called: "data directory", own: [])

@@ -101,7 +101,7 @@ import Testing
     #expect(pipeline.budget.total == 0)
   }
 
-  @Test("If all connections exceed the limit, they are closed until the rest fits")
+  @Test("If all connections exceed the limit, some are closed until the others fit")
   func totalOfMany() {
     final class Member {}
     let budget = ServerBudget(on: loop, limit: 100)

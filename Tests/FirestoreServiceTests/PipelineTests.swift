@@ -67,7 +67,7 @@ struct PipelineTests {
     #expect(now.flatMap { $0.all(2) }.count == 8)
   }
 
-  @Test("A pipeline can begin a transaction, and a change to its reads aborts it")
+  @Test("A pipeline can begin a transaction, which aborts if the pipeline's reads change")
   func transactions() async throws {
     let service = try await service()
     let messages = try await service.messages(

@@ -85,7 +85,7 @@ struct QueryTests {
     #expect(refusal?.message == "'NOT_IN' cannot be used in the same query with 'IN', 'ARRAY_CONTAINS_ANY' or 'OR'.")
   }
 
-  @Test("With other inequalities, an equality on __name__ needs an inequality on it too")
+  @Test("With other inequalities, a __name__ equality also needs a __name__ inequality")
   func nameBesideInequalities() async throws {
     let service = try await service()
     func name(_ id: String) -> Value {
@@ -126,7 +126,7 @@ struct QueryTests {
     #expect(try await paths([isFirst, ("__name__", 4, name("1"))]) == ["c/1"])
   }
 
-  @Test("A query with 100 filters and orders runs, and a larger one is rejected")
+  @Test("A query with 100 filters runs, and a larger query is rejected")
   func parts() async throws {
     let service = try await service()
     func run(_ count: Int) async throws -> [Message] {
@@ -152,7 +152,7 @@ struct QueryTests {
     #expect(refusal?.code == .invalidArgument && refusal?.message.contains("at most 100") == true)
   }
 
-  @Test("An explanation names the index that Cloud Firestore would use and counts scans")
+  @Test("An explanation has the index that Cloud Firestore would use and the scan counts")
   func index() async throws {
     let service = try await service()
     let messages = try await service.messages(

@@ -30,7 +30,7 @@ struct SocketTests {
     #expect(data == nil && access(folder.socket, F_OK) != 0)
   }
 
-  @Test("The socket trusts its user and root, and as root also the directory's owner")
+  @Test("The socket trusts its user and root; if run as root, also the directory's owner")
   func trusted() {
     #expect(SocketPeer.trustedUsers(of: 1_000, owner: 2_000) == [1_000, 0])
     #expect(SocketPeer.trustedUsers(of: 0, owner: 1_000) == [0, 1_000])

@@ -44,7 +44,7 @@ struct OptimisticTransactionTests {
       ])
   }
 
-  @Test("Reading different versions of a document aborts, unless both are missing")
+  @Test("Reading two versions of a document aborts a transaction, unless both are missing")
   func changedBetweenReads() throws {
     var transaction = OptimisticTransaction()
     try transaction.note([found(a, at: 1), missing(b, at: 1)])

@@ -97,7 +97,7 @@ struct PipelineTests {
     #expect(closed == 1 && !watching.isDue && !watching.plan.hasRequests)
   }
 
-  @Test("A write stream that cannot open counts as offline if the watch state is unknown")
+  @Test("A failed write stream means offline if the state of the watch stream is unknown")
   func connectivity() {
     var network = Connectivity()
     network.failed(Self.gone)

@@ -161,7 +161,7 @@ struct SharedCacheTests {
     }
   }
 
-  @Test("A new primary's messages are accepted before the old primary has noticed it")
+  @Test("A new primary's messages take effect even if the old primary notices late")
   func lateSuccession() throws {
     var last = try core()
     var next = try core()

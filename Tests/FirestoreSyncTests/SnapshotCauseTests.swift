@@ -69,7 +69,7 @@ struct SnapshotCauseTests {
     effects.contains { if case .schedule(.unwatchedResults, _) = $0 { true } else { false } }
   }
 
-  @Test("A cache listener receives its write's acknowledgement after a pause")
+  @Test("A cache listener receives a write's acknowledgement after a short delay")
   func acknowledgedInCache() throws {
     var harness = try CoreHarness()
     _ = harness.effects {

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 @Suite struct SpecFilesTests {
-  @Test("HEARTH_SPEC has priority over data next to the clone")
+  @Test("HEARTH_SPEC has priority over specification data next to the clone")
   func named() throws {
     try withClone { clone, _ in
       let found = SpecFiles.find(environment: ["HEARTH_SPEC": "/elsewhere"], above: clone)

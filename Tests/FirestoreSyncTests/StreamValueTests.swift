@@ -107,7 +107,7 @@ import Testing
     #expect(delay >= .seconds(30))
   }
 
-  @Test("S8: A stream does not open for an abandoned stream epoch")
+  @Test("S8: An abandoned stream that opens late does not open the current stream")
   func oldEpoch() {
     var stream = ClientStream()
     var generator = CountingGenerator()
@@ -122,7 +122,7 @@ import Testing
     #expect(opensNew)
   }
 
-  @Test("A failed first connection attempt means offline, a failure while online unknown")
+  @Test("A failed first connection means offline; a failure while online means unknown")
   func onlineState() {
     var tracker = OnlineStateTracker()
     let started = tracker.watchStreamStarted()

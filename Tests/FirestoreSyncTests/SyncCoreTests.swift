@@ -188,7 +188,7 @@ import Testing
     #expect(harness.core.onlineState == .offline)
   }
 
-  @Test("S8: A message of an old epoch changes nothing")
+  @Test("S8: A message from an old stream changes nothing")
   func oldEpoch() throws {
     var harness = try CoreHarness()
     harness.listen(1, to: "rooms")

@@ -22,7 +22,7 @@ import Testing
     try aggregator.receive(.added([target]), targets: targets)
   }
 
-  @Test("S5: A target's messages count only after all its requests are confirmed")
+  @Test("S5: A target's messages take effect only after all its requests are confirmed")
   mutating func owedResponses() throws {
     let targets = holding()
     aggregator.requestHandedOut(target)
@@ -213,7 +213,7 @@ import Testing
     #expect(second.documents.isEmpty && second.targetChanges.isEmpty)
   }
 
-  @Test("A document that left its target between two snapshots is missing at the next one")
+  @Test("A document that left its target between snapshots is missing at the next one")
   mutating func missingLater() throws {
     let holding = WatchedTarget(target: query("rooms/a").target, purpose: .listen, syncedKeys: [[key("rooms/a")]])
     let empty = WatchedTarget(target: query("rooms/a").target, purpose: .listen, syncedKeys: [[]])
@@ -255,7 +255,7 @@ import Testing
     #expect(event.targetChanges[target]?.removed == [key("rooms/a"), key("rooms/b")])
   }
 
-  @Test("A document target that is current without its document reports a missing one")
+  @Test("If a document target is current without its document, the document is missing")
   mutating func missingDocument() throws {
     let known = WatchedTarget(target: query("rooms/a").target, purpose: .limboResolution, syncedKeys: [[]])
     let targets: WatchChangeAggregator.Targets = { $0 == TargetID(1) ? known : nil }

@@ -24,7 +24,7 @@ struct WriteConditionTests {
     effects.compactMap { if case .schedule(.writeDeadline, let delay) = $0 { delay } else { nil } }
   }
 
-  @Test("Each write is canceled at its deadline, and the timer is set for the earliest")
+  @Test("Each write is canceled at its deadline; the timer is set for the first deadline")
   func expires() throws {
     var harness = try CoreHarness()
     harness.listen(1, to: "rooms")
@@ -59,7 +59,7 @@ struct WriteConditionTests {
     #expect(delays(effects).isEmpty)
   }
 
-  @Test("A write that must fail offline is not added to the queue")
+  @Test("While offline, an online-only write is rejected and not added to the queue")
   func offline() throws {
     var harness = try CoreHarness()
     harness.listen(1, to: "rooms")

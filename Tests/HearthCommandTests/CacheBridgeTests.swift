@@ -68,7 +68,7 @@ struct CacheBridgeTests {
   }
 
   @Test(
-    "freeze exports the cache offline, and clients and servers can read the file",
+    "'freeze' exports the cache offline, and clients and servers can read the file",
     arguments: ["bundle", "jsonl"])
   func freeze(_ kind: String) async throws {
     let folder = try TemporaryFolder.made()
@@ -107,7 +107,7 @@ struct CacheBridgeTests {
     }
   }
 
-  @Test("Eviction by age keeps recent documents; a lifetime without effect is silent")
+  @Test("Eviction by age keeps recent documents; a lifetime without effect has no message")
   func ages() async throws {
     try await BridgeHarness.run { test in
       try await test.others(set("rooms/a", ["n": 1]))

@@ -56,7 +56,7 @@ struct ClientSetRecordingTests {
     #expect(try Redaction("mayor").redacted(facts) == facts)
   }
 
-  @Test("The clients on a screen, or their absence, round-trip through a recording")
+  @Test("A recorded list of clients is read back unchanged, even if there is no list")
   func decoded() throws {
     let facts = ClientSetFacts(own: "bob", clients: [.init(name: "one", isDurable: true), .init(name: "bob")])
     for told in [facts, nil] {

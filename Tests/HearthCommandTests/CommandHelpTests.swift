@@ -135,7 +135,7 @@ struct CommandHelpTests {
     #expect(text?.hasPrefix("Unknown command 'connections add'. Write the connection in") == true, "\(text ?? "")")
   }
 
-  @Test("A word such as documents before the command is omitted from the suggestion")
+  @Test("A word such as 'documents' before the command is omitted from the suggestion")
   func groupWord() {
     let text = CommandHelp.complaint(
       "Error: 3 unexpected arguments: 'documents', 'get', 'a/b'", arguments: ["hearth", "documents", "get", "a/b"])
@@ -213,7 +213,7 @@ struct CommandHelpTests {
         == "Unknown option '--pretty'. See --help.")
   }
 
-  @Test("Help for an unknown command suggests the nearest; unknown options are reported")
+  @Test("An unknown help topic or option gets the nearest valid name as a suggestion")
   func mistyped() {
     for asked in [["help", "deploy"], ["deploy", "--help"]] {
       #expect(CommandHelp.unknownTopic(asked)?.message.hasPrefix("Unknown command 'deploy'. Hearth does not") == true)
@@ -233,7 +233,7 @@ struct CommandHelpTests {
         == "Missing expected argument '<path>'")
   }
 
-  @Test("Help covers subcommands and suggests the nearest one")
+  @Test("Help covers subcommands and suggests the nearest subcommand")
   func help() {
     #expect(CommandHelp.unknownTopic(["help", "theme", "check"]) == nil)
     #expect(CommandHelp.unknownTopic(["help", "theme"]) == nil)

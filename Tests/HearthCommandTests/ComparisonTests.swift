@@ -42,7 +42,7 @@ private func side(_ documents: [(String, Fields)], _ owner: DatabaseID = databas
     #expect(outcome.differs)
   }
 
-  @Test("diff distinguishes number types and ignores the database in own references")
+  @Test("diff distinguishes number types and ignores the database name in references")
   func types() async throws {
     let other = DatabaseID(project: "other", database: "(default)")
     let key = DocumentKey(unchecked: ResourcePath("u/a"))

@@ -118,7 +118,7 @@ struct ConfigurationFileTests {
     #expect(file.problems == ["config.toml:1: not a TOML file; the file is ignored"])
   }
 
-  @Test("Key binding tables apply to the whole screen or a part and record their lines")
+  @Test("Key tables apply to the whole screen or a part and record their line numbers")
   func keys() {
     let file = parse(
       """

@@ -75,7 +75,7 @@ import Testing
     #expect(doubles.first?.operation == .set(["v": .double(1e30)]))
   }
 
-  @Test("Row parsing does not depend on chunks, skips blank lines and keeps quoted ones")
+  @Test("Row parsing does not depend on chunks; only unquoted blank lines are skipped")
   func splitting() throws {
     let text = "\u{feff}a,b\r\n\"x\ny\",\"\"\"q\"\"\"\n\n5\" disk,z"
     for chunk in [1, 2, 3, 1000] {

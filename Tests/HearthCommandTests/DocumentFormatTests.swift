@@ -70,7 +70,7 @@ private func document(_ path: String, _ fields: Fields) -> Document {
     return (lines, table.leftOut.map(\.canonicalText))
   }
 
-  @Test("Tables omit paths on request, and have full paths for several queries")
+  @Test("Tables can omit paths, and show full paths if there are several queries")
   func naming() throws {
     let some = [document("c/a", ["n": 1]), document("d/b", ["n": 22])]
     #expect(try table(some, width: 80, named: .nothing).0.map(\.text) == ["      n", "integer", "      1", "     22"])

@@ -37,7 +37,7 @@ struct FirebaseProjectTests {
     #expect(project.others == ["storage", "functions", "auth"])
   }
 
-  @Test("Each of several databases has its own rules; a single entry's rules apply to all")
+  @Test("Each listed database has its own rules; a single entry's rules apply to all")
   func databases() throws {
     let several = try project(
       #"{"firestore": [{"database": "(default)", "rules": "a.rules"}, {"database": "logs", "rules": "b.rules"}]}"#)
@@ -72,7 +72,7 @@ struct FirebaseProjectTests {
     #expect(!options.access.hasRules && options.port == nil && options.host == nil)
   }
 
-  @Test("Aliases of .firebaserc are resolved, and its default is used")
+  @Test("Aliases in .firebaserc are resolved, and its default project is used")
   func aliases() throws {
     try write(#"{"projects": {"default": "demo-a", "live": "app-1"}}"#, ".firebaserc")
     let project = try project("{}")

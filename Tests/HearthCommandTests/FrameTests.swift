@@ -144,7 +144,7 @@ struct FrameTests {
     #expect(colored.contains("38;2;"))
   }
 
-  @Test("The command draw reports an invalid size or key", arguments: ["120", "0x1", "axb", "120x36x1", "9999x10"])
+  @Test("'draw' reports an invalid size or key", arguments: ["120", "0x1", "axb", "120x36x1", "9999x10"])
   func wrong(size: String) {
     #expect(throws: (any Error).self) { try FrameSizeText.parse(size) }
     #expect(throws: (any Error).self) { try KeySequenceText.parse("j ctrl-") }

@@ -115,7 +115,7 @@ struct RenamedImportTests {
         == ["d/1 true", "deep/down/c2/1 true", "deep/down/c2/1/s/x true", "u/y true"])
   }
 
-  @Test("--into moves an export of one collection or of get --json with all descendants")
+  @Test("--into moves an export of one collection, or get --json output, with descendants")
   func into() async throws {
     let lines = ["c/1", "c/1/s/x", "c/ghost/s/y"].map(line)
     #expect(try await imported(lines, into: "c2") == ["c2/1 true", "c2/1/s/x true", "c2/ghost/s/y true"])

@@ -334,7 +334,7 @@ struct InspectionTests {
     await program.client.terminate()
   }
 
-  @Test("Two clients with one name are distinguished by number")
+  @Test("Two clients with the same name are distinguished by number")
   func ambiguous() async throws {
     let program = try Program()
     let greeting = program.greetingOfTest

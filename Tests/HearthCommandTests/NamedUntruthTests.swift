@@ -10,10 +10,10 @@ import Testing
 @testable import DashboardHost
 
 /// What a screen of this dashboard once claimed and was not so, one test for each fault.
-@Suite("Named untruths", .serialized, .timeLimit(.minutes(10)))
+@Suite("Fixed errors in what the screen shows", .serialized, .timeLimit(.minutes(10)))
 @MainActor
 struct NamedUntruthTests {
-  @Test("A row has the number of its write, the header the count of pending writes")
+  @Test("A row has the number of its write; the header has the count of pending writes")
   func numbers() async throws {
     try await WatchedScreen.run { screen in
       try await screen.others(set("items/a", ["n": 0]), set("items/b", ["n": 0]))
@@ -61,7 +61,7 @@ struct NamedUntruthTests {
     }
   }
 
-  @Test("An outage of 30 seconds has 30 seconds in the band while it lasts")
+  @Test("An ongoing outage of 30 seconds covers 30 seconds of the session band")
   func band() async throws {
     try await WatchedScreen.run(clockStands: true) { screen in
       try await screen.others(set("items/a", ["n": 0]))
@@ -73,7 +73,7 @@ struct NamedUntruthTests {
     }
   }
 
-  @Test("A conflict counts as a change by others, with and without a listener", arguments: [true, false])
+  @Test("A conflict is counted as a change by others, with and without a listener", arguments: [true, false])
   func conflict(listens: Bool) async throws {
     try await WatchedScreen.run { screen in
       try await screen.others(set("items/a", ["n": 0]))

@@ -62,7 +62,7 @@ import Testing
     #expect(stat(path("file"), &status) == 0 && status.st_mode & 0o777 == 0o604)
   }
 
-  @Test("Import state is saved in a private file, following a link")
+  @Test("Import state is saved in a private file, and no other file remains")
   func importState() throws {
     let identity = ImportState.Identity(backend: "b", database: "d", format: .jsonl)
     let state = ImportState(identity: identity, position: InputPosition(), documents: 7, rejected: 0)

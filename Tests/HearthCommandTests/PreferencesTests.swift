@@ -73,7 +73,7 @@ struct PreferencesTests {
     #expect(RememberedChoices.read(paths.memoryFile).commands == ["offline 30s", "theme nord"])
   }
 
-  @Test("An unwritable file of remembered choices is reported, and Hearth continues")
+  @Test("Writing remembered choices to an unwritable file throws an error")
   func unwritable() throws {
     try folder.write(".local/state/hearth", "a file where the folder should be")
     #expect(throws: (any Error).self) { try RememberedChoices(theme: "nord").write(paths.memoryFile) }

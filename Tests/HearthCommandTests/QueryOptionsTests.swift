@@ -19,7 +19,7 @@ import Testing
     try QueriedPath.parse(arguments).query(in: database)
   }
 
-  @Test("A cursor is a value or a list of values of the order's fields, or also an id")
+  @Test("A cursor has values of the order's fields, a document id, or values and an id")
   func cursors() throws {
     let ordered = try query(
       "cities", "--order", "state", "--order", "n:desc", "--start-at", "CA", "--end-before", "[NY, 5, x1]")
@@ -31,7 +31,7 @@ import Testing
   }
 
   @Test(
-    "Options that conflict with each other or the path are rejected by name",
+    "Options that conflict with each other or the path are rejected and named",
     arguments: [
       (["c", "--limit", "1", "--limit-to-last", "1", "--order", "a"], "--limit-to-last"),
       (["c", "--limit-to-last", "1"], "--order"), (["c", "--start-at", "1", "--start-after", "2"], "--start-after"),

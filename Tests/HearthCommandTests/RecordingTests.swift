@@ -205,7 +205,7 @@ struct RecordingTests {
     #expect(Redaction("a").account.text.hasPrefix("no field values"))
   }
 
-  @Test("Redacted input keeps its length, and a listener created by it keeps its query")
+  @Test("Redacted input keeps its length, and a listener that it created keeps its query")
   func typed() throws {
     var session = RandomSession(Size(width: 120, height: 36), seed: 1)
     func press(_ keys: String) {

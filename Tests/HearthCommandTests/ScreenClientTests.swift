@@ -162,7 +162,7 @@ struct ScreenClientTests {
     }
   }
 
-  @Test("Writes to different fields or over seen values are not conflicts", .timeLimit(.minutes(10)))
+  @Test("Writes to different fields or over values that the user has seen do not conflict", .timeLimit(.minutes(10)))
   func none() async throws {
     try await StageHarness.run { harness in
       await apart(harness)

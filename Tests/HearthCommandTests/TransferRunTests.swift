@@ -64,7 +64,7 @@ struct TransferRunTests {
     }
   }
 
-  @Test("A bundle has the query's server documents and asks before replacing a file")
+  @Test("A bundle has the query's server documents; replacing a file must be confirmed")
   func bundle() async throws {
     try await BridgeHarness.run { harness in
       for path in ["a/1", "a/2", "a/3", "b/1"] {

@@ -71,7 +71,7 @@ import Testing
     #expect(throws: UndoFailure.unknown(orders)) { try change(.unknown, .absent).reversal(of: .absent) }
   }
 
-  @Test("Undo starts with the newest write and skips resolved ones; a new write ends redo")
+  @Test("Undo starts with the newest write and skips removed steps; a new write ends redo")
   func order() {
     func step(_ number: Int64) -> UndoLog.Step { UndoLog.Step(batch: BatchID(number), mutations: [], changes: []) }
     var log = UndoLog()

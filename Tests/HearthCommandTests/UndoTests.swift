@@ -75,7 +75,7 @@ struct UndoTests {
     return try await test.nextOfHost { if case .undoConflict(let conflict) = $0 { conflict } else { nil } }
   }
 
-  @Test("Undo after a conflict restores the replaced value or the value that was seen", arguments: [true, false])
+  @Test("After a conflict, undo restores the replaced value or the value seen by the user", arguments: [true, false])
   func replaced(_ isTheirs: Bool) async throws {
     try await BridgeHarness.run { test in
       var conflict = try await conflicting(test)

@@ -28,7 +28,7 @@ struct StageTests {
     }
   }
 
-  @Test("A local write reaches its listener from the cache first, and then synced")
+  @Test("A local write reaches its listener first from the cache and then as synced")
   func ownWrite() async throws {
     try await TestStage.run { stage in
       let client = try await stage.client()

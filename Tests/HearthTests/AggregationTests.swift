@@ -52,7 +52,7 @@ struct AggregationTests {
     }
   }
 
-  @Test("Offline aggregates use the cache with local writes, and fail for source server")
+  @Test("Offline aggregates use the cache with local writes; with source server they fail")
   func offline() async throws {
     try await TestDatabase.run { test async throws in
       let cities = test.db.collection("cities")

@@ -7,7 +7,7 @@ import Testing
 /// Instances, references, snapshots and errors as values.
 @Suite(.timeLimit(.minutes(10)))
 struct ReferenceTests {
-  @Test("Each database has one instance, and the default app has the default one")
+  @Test("Each database has one instance; the default app uses the default database")
   func instances() {
     #expect(Firestore.firestore() === Firestore.firestore(app: .default))
     #expect(Firestore.firestore() === Firestore.firestore(database: "(default)"))

@@ -6,7 +6,7 @@ import Testing
 /// Both stages of writes, batches, and what is known about the queue.
 @Suite(.timeLimit(.minutes(10)))
 struct WriteTests {
-  @Test("Offline, a write's local stage completes and its acknowledgement waits")
+  @Test("Offline, a write's local stage completes; it is acknowledged only once online")
   func twoStages() async throws {
     try await TestDatabase.run { test async throws in
       try await test.db.disableNetwork()

@@ -66,7 +66,7 @@ struct ClientWindowTests {
   }
 
   @Test(
-    "A client that does not read is limited, and its calls continue when it reads",
+    "A client that does not read gets limited data; its calls continue when it reads",
     .enabled(if: isAlone), arguments: ["GetDocument", "RunQuery", "ListDocuments"])
   func unread(method: String) async throws {
     let backend = try LocalBackend.inMemory()

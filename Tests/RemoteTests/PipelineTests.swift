@@ -59,7 +59,7 @@ struct PipelineTests {
   }
 
   @Test(
-    "A writing pipeline is atomic and returns its count on every transport", arguments: World.Way.allCases)
+    "A writing pipeline is atomic and returns its document count on every transport", arguments: World.Way.allCases)
   func writing(_ way: World.Way) async throws {
     try await World.with(way) { world in
       let datastore = world.datastore()

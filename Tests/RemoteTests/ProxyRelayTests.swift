@@ -121,7 +121,7 @@ import Testing
     }
   }
 
-  @Test("A server with one concurrent stream gets the next call after the last ends")
+  @Test("A server that allows one stream gets each call after the previous call ends")
   func oneAtATime() async throws {
     try await RawServer.run { server in
       let most = Task { () -> Int in

@@ -128,7 +128,7 @@ import Testing
     }
   }
 
-  @Test("A lost request is not applied, and a rejected one returns its code")
+  @Test("A lost request is not applied, and a rejected request returns its code")
   func refused() async throws {
     try await served { proxy, endpoint in
       let datastore = World(at: endpoint).datastore()
@@ -180,7 +180,7 @@ import Testing
     }
   }
 
-  @Test("A missing server is unavailable over gRPC and 503 over HTTP")
+  @Test("Without a server the proxy returns unavailable over gRPC and 503 over HTTP")
   func unreachable() async throws {
     // Nobody may listen on a port below this one without leave, and nobody does.
     try await proxy(to: Endpoint(host: "127.0.0.1", port: 1, security: .plaintext)) { _, endpoint in

@@ -18,7 +18,7 @@ import Testing
   }
 
   @Test(
-    "A timeout exits with 75 and names the step, and a simulated hour takes no time",
+    "A scenario that times out after simulated hours exits with 75 and names the step",
     arguments: [
       "expect added a/b within 1h", "expect pending 1 within 1h", "expect pending 1 within 10000h",
       "expect document a/b within 1h",
@@ -32,13 +32,13 @@ import Testing
       failure?.status == .tryAgain && failure?.message.hasPrefix("test, line \(last), ") == true, "\(failure as Any)")
   }
 
-  @Test("An unexpected event exits with 1 and names the event")
+  @Test("A scenario with an unexpected event exits with 1 and names the event")
   func surprise() async throws {
     let failure = try await failure("listen a\nset a/b {}\nexpect nothing within 1s")
     #expect(failure?.status == .failure && failure?.message.hasSuffix("added a/b happened.") == true)
   }
 
-  @Test("An unexpected rejection exits with 1 at the end, and an expected one does not")
+  @Test("A scenario with an unexpected rejection exits with 1; an expected one passes")
   func rejections() async throws {
     let failure = try await failure("update a/b n=1")
     #expect(failure?.status == .failure && failure?.message.contains("line 1, update a/b n=1") == true)
@@ -65,7 +65,7 @@ import Testing
     #expect(notes.withLock { $0 } == ["write #1, set a/b, was not sent."])
   }
 
-  @Test("expect same fails if the clients never converge")
+  @Test("'expect same' fails if the clients never converge")
   func same() async throws {
     let apart = try await failure(
       "client ada\nclient bob\nada: listen a\nbob: listen a\nbob: offline\nada: set a/b {}\nexpect same within 1m")

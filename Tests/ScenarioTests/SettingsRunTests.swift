@@ -17,7 +17,7 @@ import Testing
   }
 
   @Test(
-    "An expected state that is not met exits with 75 and names the step",
+    "A scenario whose expected state is not met exits with 75 and names the step",
     arguments: [
       "client ada\nclient bob shares ada\nada: expect no streams",
       "client ada\nclient bob shares ada\nbob: expect streams",

@@ -72,7 +72,7 @@ import Testing
     #expect(SafeText.truncated(text, to: columns) == shown)
   }
 
-  @Test("Truncating any text respects any number of columns")
+  @Test("Truncated text never exceeds the given number of columns")
   func truncationProperty() {
     var random = SeededGenerator(seed: 11)
     for _ in 0..<500 {

@@ -161,7 +161,7 @@ extension PainterTests {
       #expect(steps.allSatisfy { $0 <= 40 } && steps.contains { $0 > 0 }, "\(steps)")
     }
 
-    @Test("On a slow connection an event sends at most 130 bytes and a minute of ages 720")
+    @Test("On a slow connection an event sends at most 130 bytes, and ages 720 a minute")
     mutating func slowLine() {
       defer { painter.close() }
       apply(.link(isSlow: true, at: now))
@@ -192,7 +192,7 @@ extension PainterTests {
       #expect(sum <= 720 && (1...7).contains(frames), "\(sum) in \(frames)")
     }
 
-    @Test("An idle minute sends nothing to the terminal, and neither do ten")
+    @Test("Nothing is sent to the terminal during one or ten idle minutes")
     mutating func idle() {
       defer { painter.close() }
       figures(0)

@@ -67,7 +67,7 @@ extension PainterTests {
     }
 
     @Test(
-      "Moving the focus between two clients sends at most 550 bytes, once")
+      "Moving the focus between two clients sends at most 550 bytes, and then nothing")
     func focus() throws {
       let run = try Run(Size(width: 160, height: 48))
       defer { run.painter.close() }

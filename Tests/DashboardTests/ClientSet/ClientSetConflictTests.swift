@@ -128,7 +128,7 @@ struct ClientSetConflictTests {
     #expect(told(driver, "one").isEmpty && told(driver, "bob").isEmpty)
   }
 
-  @Test("A conflict in many fields names two and counts the rest")
+  @Test("The report of a conflict in many fields names two fields and counts the others")
   func conflictText() {
     let many = (1...4).map { WriteConflict.Field(path: FieldPath("f\($0)"), base: nil, mine: 1, theirs: 2) }
     let conflict = ClientConflict(

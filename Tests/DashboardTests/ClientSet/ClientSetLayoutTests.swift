@@ -28,7 +28,7 @@ struct ClientSetLayoutTests {
     #expect(layout.separators.count == (width >= 160 ? 1 : 0))
   }
 
-  @Test("Client areas never overlap at any size or count")
+  @Test("Client areas do not overlap for any screen size or number of clients")
   func apart() {
     for size in ScreenProperties.sizes {
       for count in 2...ClientSetFacts.mostClients {

@@ -163,7 +163,7 @@ struct ClientSetTests {
     #expect(driver.effects("one") == [.terminal(.quit(code: 0))])
   }
 
-  @Test("A click also moves the focus, and the wheel scrolls without moving it")
+  @Test("A click also moves the focus, and the wheel scrolls without moving the focus")
   func mouse() throws {
     var driver = ClientSetDriver.shared()
     let place = driver.clientSet.layout.places[1]
@@ -194,7 +194,7 @@ struct ClientSetTests {
     #expect(driver.toasts.contains("bob: no room"))
   }
 
-  @Test("Going back in time affects only one client, and client keys still work")
+  @Test("Going back in time affects one client, and keys still switch between clients")
   func past() {
     var driver = ClientSetDriver.shared()
     driver.tell("one", .collections(below: .root, ["cities"]), at: 1)

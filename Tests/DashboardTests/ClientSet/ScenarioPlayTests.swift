@@ -200,7 +200,7 @@ import Testing
     }
   }
 
-  @Test("At other sizes the scenario strip leaves enough rows for the clients")
+  @Test("The scenario strip's height fits the screen, down to a single row or none")
   func sizes() {
     let heights = [(200, 60, 8), (120, 36, 5), (80, 24, 3), (60, 16, 2), (24, 4, 1), (10, 2, 1), (1, 1, 0)]
     for (width, height, rows) in heights {
@@ -228,7 +228,7 @@ import Testing
       passed[0].contains("✓ passed") && passed.last?.contains("all 9 steps passed; q leaves") == true, "\(passed)")
   }
 
-  @Test("A caption remains until the next one, and a paused scenario is labeled stopped")
+  @Test("A caption remains until the next caption; a paused scenario is labeled stopped")
   func captions() {
     var clientSet = clientSet()
     clientSet.note(.finished(after: .zero, caption: "Ada counts."), at: at(1))
@@ -248,7 +248,7 @@ import Testing
   }
 
   @Test(
-    "Simulated time is shown in seconds, then as hours, minutes and days",
+    "Simulated time is shown in seconds below a minute, else as hours or days",
     arguments: [
       (0.25, "0.250 s"), (59, "59.000 s"), (65, "00:01:05"), (3_600, "01:00:00"), (259_210, "3 d 00:00:10"),
     ] as [(Double, String)])

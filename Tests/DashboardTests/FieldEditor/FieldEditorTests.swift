@@ -113,7 +113,7 @@ struct FieldEditorTests {
     #expect(Self.sent(&driver)?.fields["fresh"] == .string("TRUE"))
   }
 
-  @Test("Enter on a value moves to the next row, and after a new field adds another")
+  @Test("Enter on a value moves to the next row; after a new field it adds another field")
   func goingOn() {
     var driver = Self.opened(at: ["count"])
     driver.press("enter ctrl-u")
@@ -238,7 +238,7 @@ struct FieldEditorTests {
 
   // MARK: Fields
 
-  @Test("a adds a field at a path, also in maps and with quoted names")
+  @Test("The key a adds a field at a path, even inside maps and with quoted names")
   func adding() {
     var driver = Self.opened(at: ["count"])
     driver.press("a")

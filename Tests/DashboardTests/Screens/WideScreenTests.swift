@@ -92,7 +92,7 @@ struct WideScreenTests {
     #expect(!driver.screen.contains("at a glance") && driver.screen.contains("0 orders/o0"))
   }
 
-  @Test("Listener graphs show the last minute in 3 s steps without idle ticks")
+  @Test("Listener graphs show the last minute in 3 s steps, and no ticks run when idle")
   func graphs() {
     var driver = opened()
     driver.press("1 g space")

@@ -49,7 +49,7 @@ struct OutagesTests {
     #expect(!isDue)
   }
 
-  @Test("Write responses are found by batch, and all are dropped when they exceed a limit")
+  @Test("Write responses are found by batch; all are dropped if their number is too large")
   func answers() {
     var outages = Outages()
     for batch in 0...256 { outages.noteAnswer(to: BatchID(Int64(batch)), after: .milliseconds(9), at: at(1)) }

@@ -35,7 +35,7 @@ struct ScreenShapeTests {
     #expect(screen.borders == Arrangement.Borders())
   }
 
-  @Test("A past moment uses the viewer's terminal settings and optionally their layout")
+  @Test("A past moment uses the viewer's terminal settings and, on request, their layout")
   func halves() {
     var viewer = Self.dragged()
     viewer.zoom(true)

@@ -29,7 +29,7 @@ struct TypingTests {
     #expect(!quitsAfterKey)
   }
 
-  @Test("Two clicks in one place are a double click, and a third starts another")
+  @Test("Two clicks in one place are a double click, and a third click starts a new one")
   func click() {
     let place = Point(x: 3, y: 4)
     var typing = Typing()
@@ -43,7 +43,7 @@ struct TypingTests {
     #expect(!afterSetback)
   }
 
-  @Test("A pending bookmark letter is used once, and the past has separate bookmarks")
+  @Test("A key that waits for a bookmark letter acts once; the past has its own bookmarks")
   func bookmarks() {
     var viewer = Typing()
     viewer.wait(for: .go)

@@ -65,7 +65,7 @@ struct ValueMixTests {
     #expect(mix.shown == nil)
   }
 
-  @Test("The wall shows the field that changes most until another clearly changes more")
+  @Test("The wall shows the field that changes most until another field is well ahead")
   func chosen() {
     func both(_ number: Int, _ first: Bool, _ second: Bool) -> Document {
       document("orders/o\(number)", ["a": .boolean(first), "b": .boolean(second)])

@@ -45,7 +45,7 @@ struct WallTests {
     driver.screen.split(separator: "\n").first { $0.contains(" \(name) ") }.map(String.init) ?? ""
   }
 
-  @Test("The wall's seconds before the start and without a round trip are blank")
+  @Test("On the wall, seconds before the start or without a round trip are blank")
   func blanks() throws {
     var (driver, tags) = driver(1)
     driver.client(snapshot(tags[0], [change("c0/a")], count: 7), at: 5)
@@ -78,7 +78,7 @@ struct WallTests {
     #expect(bars.count == 3 && bars[0] == bars[1] && bars[0] == 2 * bars[2], "\(canvas.text)")
   }
 
-  @Test("A listener's row has events per second, a ten-second mean and a count")
+  @Test("A listener's row has events per second, a ten-second mean and a document count")
   func line() throws {
     var (driver, tags) = driver(2)
     for second in [1.0, 1.5, 3, 3.1, 3.2, 3.3] {
@@ -153,7 +153,7 @@ struct WallTests {
     #expect(driver.state.browser.result?.source == .listener(tags[289]))
   }
 
-  @Test("An idle wall requests no ticks, and an active wall requests one per second")
+  @Test("An active wall requests one tick per second, and an idle wall does not")
   func ticks() {
     var (driver, tags) = driver(1)
     driver.client(snapshot(tags[0], [change("c0/a")], count: 1), at: 1)

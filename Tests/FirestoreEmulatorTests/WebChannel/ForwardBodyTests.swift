@@ -37,7 +37,7 @@ import Testing
     #expect(try body("count=0&ofs=3").messages.isEmpty)
   }
 
-  @Test("An unreadable message fails alone, and an unreadable form is rejected")
+  @Test("An unreadable message fails alone, but a malformed form is rejected as a whole")
   func faults() throws {
     for text in [
       "req0___data__=%7Bnot", "req0___data__=%7B%22wrong%22%3A1%7D", "req0_type=_badmap", "req0___data__=%FF",

@@ -15,7 +15,7 @@ struct UnreadChannelTests {
   private static let documents = 100
   private static let text = String(repeating: "x", count: 20_000)
 
-  @Test("Each unread session buffers limited data, and less if there are many of them")
+  @Test("Each unread session buffers limited data, and less if many sessions are unread")
   func channels() throws {
     let server = try BrowserFixture()
     for number in 0..<Self.documents { try server.backend.set("c/\(1_000 + number)", Self.text) }

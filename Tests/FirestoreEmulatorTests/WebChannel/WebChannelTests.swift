@@ -87,7 +87,7 @@ import Testing
     #expect(change.isWhole && change.body.contains("new"))
   }
 
-  @Test("Lost messages are resent on the next back channel; a newer channel replaces it")
+  @Test("The next back channel resends lost messages; a newer back channel replaces it")
   func again() throws {
     let session = try server.open("Listen", server.form(0, server.listen("c/a")))
     let lost = try server.back("Listen", session, after: 0)
@@ -179,7 +179,7 @@ import Testing
     #expect(try Answer(try server.back("Listen", read, after: 0).sentText()).body.contains("documentDelete"))
   }
 
-  @Test("An invalid target ends only itself, and an unreadable message ends the stream")
+  @Test("An invalid target does not end the stream, but an unreadable message does")
   func faults() throws {
     let query =
       #"{"database":"\#(database.name)","addTarget":{"targetId":2,"query":{"parent":"\#(database.documentsName)","#

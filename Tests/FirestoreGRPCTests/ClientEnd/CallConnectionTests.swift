@@ -116,7 +116,7 @@ struct CallConnectionTests {
     #expect(try call.stream.value.send([1]) == nil)
   }
 
-  @Test("An unread response receives at most one window, and other calls continue")
+  @Test("While a response is unread, at most one window arrives, and other calls continue")
   func pressure() throws {
     let peer = try HandmadePeer()
     let slow = try peer.begin()
@@ -137,7 +137,7 @@ struct CallConnectionTests {
     #expect(try peer.said() == ["window 1"])
   }
 
-  @Test("A connection without calls closes after a minute, and one with a call does not")
+  @Test("A connection closes after a minute without calls, but not during a call")
   func idleness() throws {
     let peer = try HandmadePeer()
     let call = try peer.begin()

@@ -205,7 +205,7 @@ import Testing
     #expect(call.outcome == "malformed")
   }
 
-  @Test("A call with a deadline fails after a minute without a message")
+  @Test("A call with a deadline fails if no message arrives for a minute")
   func silence() throws {
     let peer = try HandmadePeer()
     let call = try peer.begin(timeout: .seconds(300))

@@ -257,7 +257,7 @@ struct CallTests {
     }
   }
 
-  @Test("A call on a broken connection fails immediately, and the next one reconnects")
+  @Test("A call on a broken connection fails immediately, and the next call reconnects")
   func reconnection() async throws {
     let port = try ReservedPort()
     let endpoint = Endpoint(host: "127.0.0.1", port: port.number, security: .plaintext)

@@ -94,7 +94,7 @@ struct CredentialTests {
     #expect(key.isValidSignature(signature, for: content, padding: .insecurePKCS1v1_5))
   }
 
-  @Test("A service account token's audience is its host, or one host for all of Google")
+  @Test("A service account token's audience is the called host, or one for all of Google")
   func audience() async throws {
     let path = try serviceAccount()
     let credentials = Credentials.application(file: path, environment: [:], now: { Timestamp(seconds: 0) })

@@ -106,7 +106,7 @@ struct TLSTests {
     }
   }
 
-  @Test("An invalid file of trusted certificates is reported by name", arguments: ["", "no certificate"])
+  @Test("The error for an invalid file of trusted certificates names the file", arguments: ["", "no certificate"])
   func trustFile(content: String) async throws {
     let file = TemporaryFolder()
     if !content.isEmpty { try Data(content.utf8).write(to: URL(filePath: file.path)) }
