@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  @Test("Esc and Enter run a command in every overlay", arguments: Overlay.Kind.allCases)
+  @Test("Every overlay binds Esc and Enter to a command", arguments: Overlay.Kind.allCases)
   func overlays(_ kind: Overlay.Kind) {
     for key in [Key(.escape), Key(.enter)] {
       #expect(Keymap.standard.command(for: key, in: [.overlay(kind)]) != nil, "\(key)")

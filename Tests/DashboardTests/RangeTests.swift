@@ -127,7 +127,7 @@ struct RangeTests {
     var driver = Scenario.online.play(size)
     driver.press("2 g v G x")
     #expect(driver.screen.contains("Cancel 2 writes"))
-    #expect(driver.screen.contains("1 of the selected stay"))
+    #expect(driver.screen.contains("1 of the selected writes stay"))
     driver.press("tab enter")
     #expect(driver.effects == [.client(.cancelWrite(BatchID(43))), .client(.cancelWrite(BatchID(44)))])
     driver.press("g v j space")

@@ -75,7 +75,7 @@ struct ConflictTests {
     }
   }
 
-  @Test("A removed document is reported as deleted locally, deleted remotely or changed")
+  @Test("A document that left a result was deleted here, deleted remotely, or changed")
   func departures() async throws {
     try await BridgeHarness.run { test in
       try await test.others(

@@ -128,7 +128,7 @@ import Testing
     #expect(error.map { StorageOptions.message(for: $0) }?.contains("connections.toml:2: [odd]") == true)
   }
 
-  @Test("A side of diff may be a connection with its project, database and time")
+  @Test("Either side of 'diff' can be a saved connection with project, database and time")
   func compared() throws {
     let file = file("[there]\nemulator = \"localhost:81\"\nproject = \"p\"\n")
     try ConnectionsFile.$given.withValue(file) {

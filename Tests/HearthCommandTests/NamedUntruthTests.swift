@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import DashboardModel
+import FirestoreBackend
 import FirestoreModel
 import FirestoreProtocol
 import FirestoreTesting
@@ -103,6 +104,19 @@ struct NamedUntruthTests {
       screen.write(delete("items/a"))
       try await screen.wait(for: "the deletion") { $0.text.contains("deleted here, pending") }
       #expect(!screen.text.contains("not in the cache"))
+    }
+  }
+
+  @Test("An empty database says that another database of the backend has documents")
+  func elsewhere() async throws {
+    try await WatchedScreen.run { screen in
+      try await screen.wait(for: "the empty page") { $0.text.contains("no collections yet") }
+      let other = DatabaseID(project: "demo-shop")
+      try await screen.backend.commit([set("items/a", ["n": 0])], in: other)
+      try await screen.wait(for: "the other database") { $0.text.contains("data is in demo-shop/(default)") }
+      #expect(screen.text.contains("hearth --project demo-shop"))
+      try await screen.others(set("items/a", ["n": 0]))
+      try await screen.wait(for: "the document here") { $0.row(of: "a") != nil }
     }
   }
 

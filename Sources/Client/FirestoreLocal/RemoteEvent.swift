@@ -96,7 +96,7 @@ extension LocalStore {
     return changes
   }
 
-  /// - Returns: the changed documents, and the change of the active targets.
+  /// - Returns: the changed documents, and the change to the results of the active targets.
   private func stored(
     _ event: RemoteEvent
   ) throws(StoreError) -> (changes: [DocumentKey: Document], targets: ActiveTargets.Change) {
@@ -124,7 +124,7 @@ struct RemoteEventApplication {
   /// The highest version of stored documents that the backend may have lost. It is at most the event's version.
   private var lostVersions: Int64 = .min
   private let targets: ActiveTargets
-  /// The change of the active targets.
+  /// The change to the results of the active targets.
   private(set) var targetChange = ActiveTargets.Change()
   /// The documents of the event that the cache already has in the same version or a newer one.
   private var unchanged: Set<DocumentKey> = []

@@ -47,7 +47,7 @@ struct MCPTools: Sendable {
         .init("select", .texts, as: "--select", "The fields to return. Default: all fields."), limit(500, 20),
       ], .command("get", json)),
     MCPTool(
-      "count", "Count the documents of a query, in total or for each value of fields.",
+      "count", "Count the documents of a query, in total or grouped by the values of fields.",
       queried + [.init("groupBy", .texts, as: "--by", "Fields to count by.")], .command("count", json)),
     MCPTool(
       "schema", "Describe the fields of a collection: types, how many documents have them, and examples.",

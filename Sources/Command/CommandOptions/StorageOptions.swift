@@ -31,7 +31,7 @@ package struct StorageOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Use Cloud Firestore with the account of this key file.", valueName: "file"))
   var credentials: String?
 
-  @Option(help: ArgumentHelp("Use a server over TLS other than firestore.googleapis.com.", valueName: "host[:port]"))
+  @Option(help: ArgumentHelp("Connect over TLS to this server instead of firestore.googleapis.com.", valueName: "host[:port]"))
   var host: String?
 
   @Option(

@@ -16,7 +16,7 @@ extension ScenarioParser {
     let (word, rest) = Self.firstWord(text)
     if text == "right" { return .zero }
     guard word == "ahead" || word == "behind" else {
-      throw TextError(column: 1, "Expected \"ahead\" or \"behind\" and a time, such as ahead 1h; or \"right\".")
+      throw TextError(column: 1, "Expected \"ahead\" or \"behind\" and a duration, such as ahead 1h, or \"right\".")
     }
     do throws(TextError) {
       let time = try DurationText.parse(rest)

@@ -144,8 +144,8 @@
         Sample(wall: seconds, cpu: processorSeconds, count: Double(count), allocations: allocations)
       }
 
-      /// The median duration of single operations. The processor time includes everything that the client did during an
-      /// operation.
+      /// The median duration and processor time of single operations. The processor time includes everything that the
+      /// client did during an operation.
       var reading: Reading {
         var reading = Reading(unit: .microseconds, samples: [sample])
         reading.samples[0].wall = latencies.median * Double(count)

@@ -72,7 +72,7 @@ final class WatchedScreen {
     state = DashboardState(
       DashboardConfiguration(
         database: database,
-        backend: ConnectedBackend(tellsCommits ? .embedded : .cloud, project: database.project)),
+        backend: ConnectedBackend(tellsCommits ? .embedded : .cloud, project: database.project), reachingOptions: ""),
       size: Size(width: 120, height: 40), now: stands ?? .now)
   }
 

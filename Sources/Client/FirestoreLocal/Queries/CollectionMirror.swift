@@ -187,7 +187,7 @@ struct CodeRange {
     }
   }
 
-  /// The ranges that every document of the target must be in.
+  /// The ranges that restrict the target. Every document of the target is in all of them.
   static func all(of target: Target) -> [CodeRange] {
     target.filters.compactMap { if case .field(let filter) = $0 { CodeRange(filter) } else { nil } }
   }

@@ -38,7 +38,7 @@ package struct AppearanceOptions: ParsableArguments {
     }
   }
 
-  @Option(help: ArgumentHelp("Color theme. T in the dashboard lists all themes.", valueName: "name"))
+  @Option(help: ArgumentHelp("Color theme. Press T in the dashboard to list all themes.", valueName: "name"))
   package var theme: String?
 
   @Option(

@@ -109,7 +109,7 @@ extension CommandFailure {
 
 extension DatabaseID {
   /// The options that select this database if another one is selected now.
-  fileprivate func options(from other: DatabaseID) -> String {
+  package func options(from other: DatabaseID) -> String {
     var options: [String] = []
     if project != other.project { options.append("--project \(ShellText.typed(project))") }
     if database != other.database { options.append("--database \(ShellText.typed(database))") }

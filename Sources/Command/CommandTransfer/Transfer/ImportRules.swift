@@ -238,7 +238,7 @@ package struct ImportRules: Sendable {
   }
 }
 
-/// A document with its path in the file.
+/// A document, and the path that the file has for it.
 private struct PlacedDocument {
   var path: ResourcePath
   var data: JSONSyntax

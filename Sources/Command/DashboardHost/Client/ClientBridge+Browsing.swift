@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ClientPort
+import CommandOutput
+import CommandTransfer
 import Dashboard
 import DashboardModel
 import FirestoreModel
@@ -29,6 +31,7 @@ extension ClientBridge {
         // New writes may have reached the cache during the server request.
         let cached = try await bridge.engine.cachedCollectionIDs(below: parent)
         bridge.show(Set(stored).union(cached), of: number, below: parent)
+        if parent.isRoot { bridge.lookElsewhere() }
       } catch {
         // A failure does not contradict the server's earlier list, which remains.
         let cached = try await bridge.engine.cachedCollectionIDs(below: parent)
@@ -43,6 +46,31 @@ extension ClientBridge {
   private func show(_ ids: Set<String>, of number: ListedCollections.Number, below parent: ResourcePath) {
     guard listed.take(ids, of: number, below: parent) else { return }
     emit(.collections(below: parent, ids.sorted { $0.compareUTF8($1) == .ascending }))
+  }
+
+  /// While the database is empty, looks every ten seconds for another database of the backend that has documents. An
+  /// application with another project id would otherwise look as if it had written nothing.
+  private func lookElsewhere() {
+    guard !listed.isLookingElsewhere, listed[.root]?.isEmpty == true else { return }
+    listed.isLookingElsewhere = true
+    request { bridge in
+      defer { bridge.listed.isLookingElsewhere = false }
+      var reported: OtherDatabase?
+      while bridge.listed[.root]?.isEmpty == true {
+        if bridge.canReachBackend {
+          // A backend that does not list its databases, such as Cloud Firestore, is not asked again.
+          guard let all = try? await bridge.datastore.databases(of: nil) else { return }
+          let own = bridge.transferPlace.database
+          let others = all.filter { $0 != own }
+          let found = others.first.map {
+            OtherDatabase(name: $0.text, options: $0.options(from: own), count: others.count)
+          }
+          if found != reported { bridge.tell(.dataElsewhere(found)) }
+          reported = found
+        }
+        try await Task.sleep(for: .seconds(10))
+      }
+    }
   }
 
   /// Lists the collections of a path again if a document is in a collection that the list does not contain.
@@ -182,6 +210,8 @@ struct ListedCollections {
     var ids: Set<String>
   }
 
+  /// Whether other databases are being looked for, because this one is empty.
+  var isLookingElsewhere = false
   private var begun = 0
   private var listed: [ResourcePath: Listed] = [:]
 

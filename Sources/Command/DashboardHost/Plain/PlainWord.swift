@@ -106,7 +106,7 @@ package struct PlainWordParser: Sendable {
     guard let step = try steps(line).first else { return nil }
     guard step.client == nil, case .client(let action) = step.action, let word = Self.word(action) else {
       throw CommandFailure(
-        .usage, "\(words[0]) … works in this form only in scenarios ('hearth play').")
+        .usage, "'\(words[0])' with these words works only in scenarios ('hearth play').")
     }
     return word
   }

@@ -28,7 +28,7 @@ struct ServedPort: Sendable {
   }
 
   /// Opens the data. If another process has it open, asks that process to release it.
-  /// - Parameter enforced: the option that the port enforces for requests; `nil` for none.
+  /// - Parameter enforced: the name of the option whose checks the port applies to requests; `nil` for none.
   /// - Throws: `unavailable` if the other process does not release the data.
   static func claim(_ data: SharedData, for enforced: String?) async throws(RPCStatus) {
     do throws(RPCStatus) { try await data.claim() } catch {

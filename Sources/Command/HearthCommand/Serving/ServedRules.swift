@@ -213,7 +213,7 @@ struct AccessOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "With --auth-keys: a file with the secret that administrators send as 'Authorization: Bearer SECRET'. Requests "
-        + "that control the server need it, also on this machine. Without a secret no client can control the server. "
+        + "that control the server need it, even from this machine. Without a secret no client can control the server. "
         + "Only you may read the file (chmod 600).",
       valueName: "file"))
   var adminSecret: String?

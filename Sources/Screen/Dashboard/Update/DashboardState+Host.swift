@@ -29,6 +29,7 @@ extension DashboardState {
     case .stepped(let line): feed.step = line
     case .transferring(let progress): receive(progress)
     case .transferred(let account): return receive(account)
+    case .dataElsewhere(let database): browser.otherDatabase = database
     }
     return []
   }
@@ -38,7 +39,7 @@ extension HostEvent {
   /// Whether the user can step to the action when stepping from event to event.
   var isStep: Bool {
     switch self {
-    case .transferring, .stepped: false
+    case .transferring, .stepped, .dataElsewhere: false
     default: true
     }
   }
@@ -47,7 +48,7 @@ extension HostEvent {
     switch self {
     case .marked, .transferring, .transferred: true
     case .stepped, .listenersRead, .question, .notice, .editorFailed, .editorGaveUp, .created, .editConflict,
-      .undoConflict:
+      .undoConflict, .dataElsewhere:
       false
     }
   }

@@ -47,6 +47,8 @@ package struct Browser: Sendable {
   package var rootsOutage: RPCStatus? {
     rootsFailure.flatMap { [.unavailable, .deadlineExceeded].contains($0.code) ? $0 : nil }
   }
+  /// Another database of the same backend that has documents, while this one is empty.
+  package var otherDatabase: OtherDatabase?
   package var windows: [ResourcePath: CollectionWindow] = [:]
   package var subcollections: [ResourcePath: [String]] = [:]
   /// Nonexistent documents that have subcollections, by collection and in key order.

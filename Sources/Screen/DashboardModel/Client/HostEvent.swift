@@ -29,6 +29,22 @@ package enum HostEvent: Sendable {
   case transferring(TransferState)
   /// The end of a transfer that `Effect.transfer` started.
   case transferred(TransferSummary)
+  /// The database has no collections, but another database of the same backend has documents; `nil` if none has.
+  case dataElsewhere(OtherDatabase?)
+}
+
+/// A database with documents, beside the empty one that is shown.
+package struct OtherDatabase: Hashable, Sendable {
+  /// The name, as in `demo-shop/(default)`.
+  package let name: String
+  /// The command-line options that select the database, as in `--project demo-shop`.
+  package let options: String
+  /// The number of databases with documents.
+  package let count: Int
+
+  package init(name: String, options: String, count: Int) {
+    (self.name, self.options, self.count) = (name, options, count)
+  }
 }
 
 /// An event for a dashboard.

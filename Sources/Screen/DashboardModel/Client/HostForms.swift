@@ -54,6 +54,9 @@ extension HostEvent: JSONUnion {
     case .transferred(let account):
       try form.members(of: account)
       return "transferred"
+    case .dataElsewhere(let other):
+      try form.optional("database", other)
+      return "data-elsewhere"
     }
   }
 
@@ -76,8 +79,17 @@ extension HostEvent: JSONUnion {
     case "stepped": return .stepped(line: try form("line"))
     case "transferring": return .transferring(try form.members())
     case "transferred": return .transferred(try form.members())
+    case "data-elsewhere": return .dataElsewhere(try form.optional("database"))
     default: return nil
     }
+  }
+}
+
+extension OtherDatabase: JSONRecord {
+  package static func form(_ form: inout JSONForm, _ it: Self?) throws(JSONError) -> Self {
+    OtherDatabase(
+      name: try form.word("name", it?.name), options: try form.word("options", it?.options),
+      count: try form("count", it?.count))
   }
 }
 

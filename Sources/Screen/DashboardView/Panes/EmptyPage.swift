@@ -19,7 +19,16 @@ struct EmptyPage {
 
   /// The ways to create a document, each with the text to type and its effect.
   private var ways: [(text: String, role: Role, indent: Int)] {
-    var ways: [(String, Role, Int)] = [("no collections yet", .textMuted, 0), ("", .text, 0)]
+    var ways: [(String, Role, Int)] = [("no collections yet", .textMuted, 0)]
+    if let other = frame.state.browser.otherDatabase, let options = frame.state.configuration.reachingOptions {
+      let more = other.count > 1 ? "; in all databases: \(other.count)" : ""
+      ways += [
+        ("data is in \(other.name)\(more)", .textStrong, 0),
+        (["hearth", options, other.options].filter { !$0.isEmpty }.joined(separator: " "), .key, 0),
+        ("after q, or in another terminal", .text, 2),
+      ]
+    }
+    ways.append(("", .text, 0))
     let keymap = frame.state.configuration.keymap
     func key(_ name: String, _ context: KeyContext) -> String {
       keymap.command(named: name, in: [context])?.keyText(glyphs, limit: 1) ?? name
@@ -45,11 +54,14 @@ struct EmptyPage {
     // Blank rows are dropped first if there is little room.
     let all = ways
     let shown = all.count <= area.height ? all : all.filter { !$0.text.isEmpty }
-    for (row, way) in shown.prefix(area.height).enumerated() {
-      canvas.put(way.text, at: Point(x: area.x + 1 + way.indent, y: area.y + row), role: way.role, clip: area)
-    }
     let keys = FirstKeys(frame.state, glyphs)
-    guard area.width >= 66, area.height >= keys.rows(columns: 1) else { return }
+    let showsKeys = area.width >= 66 && area.height >= keys.rows(columns: 1)
+    for (row, way) in shown.prefix(area.height).enumerated() {
+      let width = (showsKeys ? 38 : area.width) - 1 - way.indent
+      let text = SafeText.truncated(way.text, to: width, ellipsis: glyphs.ellipsis)
+      canvas.put(text, at: Point(x: area.x + 1 + way.indent, y: area.y + row), role: way.role, clip: area)
+    }
+    guard showsKeys else { return }
     keys.draw(
       in: Rect(x: area.x + 39, y: area.y, width: area.width - 39, height: area.height), columns: 1, selected: nil,
       on: &canvas)
@@ -98,11 +110,12 @@ struct EmptyPage {
 
   private static let commands: [(name: String, text: String)] = [
     ("ls", "collections, the documents of one, or subcollections"),
-    ("tree", "collections, documents and subcollections as a tree"),
     ("get cities/SF", "a document, or a collection's: where, order, limit"),
-    ("count cities", "the number of documents, counted at the server; also sum, avg"),
     ("set cities/SF name=SF", "write a document; add and create make new ones"),
+    ("serve --local", "this data for Firestore SDKs, in place of an emulator"),
     ("update cities/SF n=1", "some fields of a document, or of a query's results"),
+    ("tree", "collections, documents and subcollections as a tree"),
+    ("count cities", "the number of documents, counted at the server; also sum, avg"),
     ("delete cities/SF", "a document, a query's results, or all below a path"),
     ("watch cities", "a line for every change, for people or as JSON"),
     ("wall", "the last minute of all listeners on one screen"),
@@ -111,7 +124,6 @@ struct EmptyPage {
     ("backup DIR", "a whole database, with rules and indexes; or restore it"),
     ("schema cities", "the fields that documents have, and their types"),
     ("play FILE", "a scenario: go offline, write, expect events in time"),
-    ("serve", "this backend for Firestore SDKs: an emulator"),
     ("attach", "the client of a running program, in a dashboard"),
   ]
 
