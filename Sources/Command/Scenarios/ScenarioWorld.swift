@@ -6,7 +6,7 @@ package import FirestoreBackend
 package import FirestoreClientState
 package import FirestoreLocal
 package import FirestoreModel
-import FirestoreProtocol
+package import FirestoreProtocol
 import FirestoreRules
 import FirestoreSimulation
 import FirestoreSync
@@ -65,6 +65,9 @@ package struct ScenarioWorld: Sendable {
 
   /// The initial time of day of a simulated world.
   package static var beginning: Timestamp { SimulatedWorld.beginning }
+
+  /// The database, accessed without rules and faults.
+  package var server: any Datastore { clients.server }
 
   /// The time of day of a simulated world; `nil` in the real one.
   package var simulatedNow: Timestamp? { clients.simulation?.now }
