@@ -45,12 +45,19 @@ struct PaneTitleTests {
     #expect(title(driver).contains(" 1 orders ─"), "\(title(driver))")
   }
 
+  @Test("A row's place is said in one way at every size", arguments: [(200, 60), (120, 36), (80, 24)])
+  func place(_ width: Int, _ height: Int) {
+    var driver = opened(Size(width: width, height: height))
+    driver.press("j j j")
+    #expect(driver.screen.contains(" 3 of 40 "), "\(driver.screen)")
+  }
+
   @Test("The title names the collection on smaller screens too")
   func narrow() {
     var driver = opened(Size(width: 80, height: 24))
     driver.press("j j j j j j j j j j j j j j j")
     #expect(title(driver).contains(" 1 orders ─"), "\(title(driver))")
-    #expect(title(driver).contains(" 15/40 ─"), "\(title(driver))")
+    #expect(title(driver).contains(" 15 of 40 ─"), "\(title(driver))")
   }
 
   @Test("The last column's heading is drawn in full above the document signs")

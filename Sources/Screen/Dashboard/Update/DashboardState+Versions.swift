@@ -24,15 +24,18 @@ extension DashboardState {
   /// Stores the versions of changes that are too numerous for separate rows, but only for documents with a stored
   /// version.
   mutating func noteKnown(_ changes: [ListenerSnapshot.Change], of query: Query) {
-    for change in changes where versions.contains(change.document.key) { note(change.after, in: query) }
+    for change in changes where versions.contains(change.document.key) {
+      note(change.after, in: query, readBy: "a listener")
+    }
   }
 
   /// Stores the version of a document in the browser or the open document.
-  mutating func note(_ document: Document, in query: Query) {
+  /// - Parameter reader: the part of the screen that read the document, in words.
+  mutating func note(_ document: Document, in query: Query, readBy reader: String) {
     // The server's result of an acknowledged write follows.
     guard !document.hasCommittedMutations, document.state != .unknown else { return }
     guard let newest = versions.newest(of: document.key) else {
-      if document.exists { versions.note(firstSight(of: document, "first seen")) }
+      if document.exists { versions.note(firstSight(of: document, "first seen by \(reader)")) }
       return
     }
     guard newest.document != document else { return }
