@@ -16,7 +16,7 @@ package struct FieldStatistics: Sendable {
     package fileprivate(set) var hasMoreValues = false
     package fileprivate(set) var kind = Kind.other
     /// The width of the field's widest value in columns.
-    fileprivate(set) var width = 0
+    package fileprivate(set) var width = 0
   }
 
   /// The display form of a field in a column, by its first non-null value.
