@@ -206,6 +206,43 @@ struct PaneFilterTests {
     }
   }
 
+  @Test("A filtered field is the first column, and the opened document highlights it")
+  func fieldColumn() {
+    var driver = Driver(size)
+    driver.client(.status(Scenario.status(0)), at: 0)
+    driver.client(.collections(below: .root, ["orders"]), at: 0)
+    let orders = (0..<8).map { number in
+      DashboardTests.document(
+        "orders/o\(number)",
+        [
+          "city": .string("city \(number)"), "note": .null, "state": .string(number % 2 == 0 ? "new" : "paid"),
+          "zip": 7,
+        ])
+    }
+    driver.answerWindow(orders, total: 8, at: 0)
+    #expect(!driver.screen.contains("zip"))
+    driver.press("/")
+    driver.type("zip:>5")
+    driver.press("enter")
+    driver.answerWindow(orders, total: 8, at: 1)
+    let head = driver.screen.split(separator: "\n").first { $0.contains("id") && $0.contains("zip") } ?? ""
+    let names = head.split(separator: " ").map(String.init)
+    #expect(
+      names.firstIndex { $0.hasPrefix("zip") } == names.firstIndex { $0.hasPrefix("id") }.map { $0 + 1 }, "\(head)")
+
+    driver.press("j enter")
+    driver.client(
+      .detail(orders[0].key, remote: orders[0], overlay: nil, local: orders[0]), at: 2)
+    let canvas = driver.canvas()
+    let area = driver.state.layout(size).content(of: .detail)
+    let hits = (area.y..<area.maxY).map { y in
+      canvas.row(y).dropFirst(area.x).prefix(area.width).filter { $0.role == .match }.map(\.text).joined()
+    }.filter { !$0.isEmpty }
+    #expect(hits == ["7"], "\(hits)")
+    driver.press("esc esc")
+    #expect(!driver.screen.contains("zip"))
+  }
+
   @Test("Filters of the feed and the queue accept conditions on document fields")
   func fields() {
     var driver = Scenario.online.play(size)

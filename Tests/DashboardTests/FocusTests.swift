@@ -66,7 +66,7 @@ struct FocusTests {
   func sharedLine() {
     let size = Size(width: 80, height: 24)
     var scene = Shop.detail(size, .unicode)
-    #expect(view(scene.state).text.contains("1 orders · 2/148"))
+    #expect(view(scene.state).text.contains("1 orders · 2 of 148"))
     let folded = scene.state.layout(size).folded
     #expect(Set(folded.keys) == [.collections, .writes, .network])
     #expect(Set(folded.values.map(\.y)).count == 1)

@@ -45,12 +45,33 @@ struct PaneTitleTests {
     #expect(title(driver).contains(" 1 orders ─"), "\(title(driver))")
   }
 
+  @Test("A pane's title has the document's whole path, and the time gives way")
+  func wholePath() {
+    var driver = opened(Size(width: 120, height: 36))
+    let long = key("departments/eng/teams/fs/members/4hT0q9LmXwPzRk2VbN7s")
+    for path in [key("orders/o10"), long] {
+      _ = driver.state.openDetail(path)
+      let found = document(path.path.text, at: 1, ["n": 1])
+      driver.client(.detail(path, remote: found, overlay: nil, local: found), at: 2)
+      let row = (driver.screen.split(separator: "\n").first { $0.contains("─ 0 ") }).map(String.init) ?? ""
+      #expect(row.contains(" \(path.path.text) "), "\(row)")
+      #expect(row.contains("update") == (path != long), "\(row)")
+    }
+  }
+
+  @Test("A row's place is said in one way at every size", arguments: [(200, 60), (120, 36), (80, 24)])
+  func place(_ width: Int, _ height: Int) {
+    var driver = opened(Size(width: width, height: height))
+    driver.press("j j j")
+    #expect(driver.screen.contains(" 3 of 40 "), "\(driver.screen)")
+  }
+
   @Test("The pane title names the collection on smaller screens too")
   func narrow() {
     var driver = opened(Size(width: 80, height: 24))
     driver.press("j j j j j j j j j j j j j j j")
     #expect(title(driver).contains(" 1 orders ─"), "\(title(driver))")
-    #expect(title(driver).contains(" 15/40 ─"), "\(title(driver))")
+    #expect(title(driver).contains(" 15 of 40 ─"), "\(title(driver))")
   }
 
   @Test("The last column's heading is drawn in full above the document signs")

@@ -62,6 +62,28 @@ struct RejectedWritesTests {
     #expect(driver.screen.contains("listener ended: permission-denied: 'cr"), "\(driver.screen)")
   }
 
+  @Test(
+    "The box of a rejected write edits it, sends it again or drops it",
+    arguments: [
+      ("s", [.client(.resend(BatchID(41)))]), ("x", [.client(.dropRejected([BatchID(41)]))]),
+    ] as [(String, [Effect])])
+  func box(_ letter: String, _ effects: [Effect]) {
+    var driver = driver()
+    driver.press("enter")
+    for title in ["e edit and send again", "s send again", "x drop"] {
+      let words = title.split(separator: " ", maxSplits: 1)
+      #expect(driver.screen.contains(words[1]), "\(driver.screen)")
+    }
+    driver.press(letter)
+    #expect(driver.effects == effects)
+    driver.press("enter e")
+    guard case .terminal(.edit(let request))? = driver.effects.first else {
+      Issue.record("\(driver.effects)")
+      return
+    }
+    #expect(request.subject == .rejectedWrite(BatchID(41)))
+  }
+
   @Test("r resends the selected rejected write, or all marked ones")
   func resend() {
     var driver = driver()

@@ -66,6 +66,24 @@ struct ResultViewTests {
     #expect(driver.screen.contains("╌ limit 3 ╌"))
   }
 
+  @Test("A field with an equality condition is in the title of a result and has no column")
+  func equality() {
+    var driver = Driver(Size(width: 120, height: 36))
+    driver.client(.collections(below: .root, ["orders"]), at: 0)
+    let query = Query(
+      path: ResourcePath("orders"), filters: [.field(FieldFilter(FieldPath("status"), .equal, "paid"))])
+    driver.send(.listen(query, name: "orders?", ListenerOptions(), at: at(0)))
+    let orders = ["a", "b"].map {
+      document("orders/\($0)", ["status": "paid", "total": 5, "user": .string("user \($0)")])
+    }
+    Scenario.snapshot(
+      &driver, ListenerTag(1), orders.map { .init(.added, $0) }, count: 2, [.listenerAdded], synced: true, at: 1)
+    driver.press("1 R")
+    let head = driver.screen.split(separator: "\n").first { $0.contains("user") && $0.contains("total") }
+    #expect(head?.contains("status") == false, "\(driver.screen)")
+    #expect(driver.screen.contains("orders where status == \"paid\""), "\(driver.screen)")
+  }
+
   @Test("A result briefly marks additions, changes and removals (with their reason)")
   func changes() {
     var driver = opened()

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import ClientPort
+import FirestoreClientState
 import FirestoreModel
+import FirestoreQuery
 import FirestoreTesting
 import TerminalCanvas
 import TerminalTesting
@@ -70,6 +73,35 @@ struct SessionBandTests {
     band.run(to: time(7))
     #expect(band.shown(columns: 40, at: time(7))?.steps.count == 7)
     #expect(band.shown(columns: 40, at: time(90))?.steps.last?.marks == [.write, .outage])
+  }
+
+  @Test("The band of an idle screen ends at the header's time, and an event fills the gap")
+  func quiet() throws {
+    let size = Size(width: 120, height: 36)
+    var driver = Driver(size)
+    driver.client(.status(Scenario.status(0)), at: 0)
+    driver.send(.listen(Query(path: ResourcePath("orders")), name: "orders", ListenerOptions(), at: at(0)))
+    func hear(_ id: String, at seconds: Double) {
+      Scenario.snapshot(
+        &driver, ListenerTag(1), [.init(.added, document("orders/\(id)", ["n": 1]))], count: 1, [], synced: true,
+        at: seconds)
+    }
+    func end() throws -> Int64 {
+      let shown = try #require(SessionBandGeometry(driver.state, driver.state.layout(size)).shown)
+      return shown.end(of: shown.steps.count - 1).seconds
+    }
+    hear("a", at: 5)
+    hear("b", at: 8.2)
+    for second in 9...30 { driver.tick(Double(second)) }
+    #expect(!driver.state.hasRunningClock)
+    #expect(try end() == at(8).seconds && driver.state.shownTime.seconds == at(8).seconds)
+    let screen = driver.screen
+    driver.tick(60)
+    #expect(driver.screen == screen && screen.contains("idle since 12:04:08"))
+
+    hear("c", at: 60.5)
+    driver.tick(61)
+    #expect(try end() == at(60).seconds)
   }
 
   @Test(

@@ -40,7 +40,23 @@ struct VersionHistoryTests {
     Scenario.snapshot(
       &driver, ListenerTag(1), [.init(.added, order("new", at: 0))], count: 1, [.listenerAdded], synced: true, at: 3)
     let versions = driver.state.versions.versions(of: key("orders/a"))
-    #expect(versions.map(\.summary) == ["first seen"] && versions.map(\.why) == [nil])
+    #expect(versions.map(\.summary) == ["first seen by the tree"] && versions.map(\.why) == [nil])
+  }
+
+  @Test("The history names the reader that saw a document first")
+  func firstReader() {
+    var driver = Driver(Self.size)
+    driver.client(.status(Scenario.status(0)), at: 0)
+    _ = driver.state.openDetail(key("orders/a"))
+    driver.client(
+      .detail(key("orders/a"), remote: order("new", at: 0), overlay: nil, local: order("new", at: 0)), at: 1)
+    #expect(driver.state.versions.newest(of: key("orders/a"))?.summary == "first seen by the open document")
+
+    _ = driver.state.listen(to: .init(path: ResourcePath("users")), name: "users")
+    Scenario.snapshot(
+      &driver, ListenerTag(1), [.init(.added, document("users/a", at: 1, ["n": 1]))], count: 1, [.listenerAdded],
+      synced: true, at: 3)
+    #expect(driver.state.versions.newest(of: key("users/a"))?.why == "listener added")
   }
 
   @Test("The open document has a history without a listener")
@@ -63,7 +79,7 @@ struct VersionHistoryTests {
     let versions = driver.state.versions.versions(of: key("orders/a"))
     #expect(
       versions.map(\.summary) == [
-        "first seen", "status \"new\"→\"paid\"", "#4 acknowledged, rtt 31 ms", "status \"paid\"→\"sent\"",
+        "first seen by the tree", "status \"new\"→\"paid\"", "#4 acknowledged, rtt 31 ms", "status \"paid\"→\"sent\"",
       ])
     #expect(versions.map(\.isLocal) == [false, true, false, false])
     #expect(versions[1].batch == BatchID(4))

@@ -93,7 +93,7 @@ extension EndToEndTests.OnPseudoTerminal {
       let process = try ChildProcess(
         [Surroundings.hearth, "--in-memory"], environment: surroundings.environment,
         streams: .terminal(path: terminal.path))
-      try await terminal.wait("embedded")
+      try await terminal.wait("local database")
       #expect(terminal.isOn(1004) == true)
       #expect(!terminal.text.contains("ctrl-o"))
 
@@ -119,7 +119,7 @@ extension EndToEndTests.OnPseudoTerminal {
         let process = try ChildProcess(
           [Surroundings.hearth, "--in-memory"] + arguments, environment: surroundings.environment,
           streams: .terminal(path: terminal.path))
-        try await terminal.wait("embedded")
+        try await terminal.wait("local database")
         #expect(terminal.text.contains("38;") == isColored)
         terminal.type("q")
         #expect(try await terminal.exitStatus(of: process) == 0)
@@ -152,7 +152,7 @@ extension EndToEndTests.OnPseudoTerminal {
       let process = try ChildProcess(
         [Surroundings.hearth, "--in-memory", "--theme", "ember"], environment: surroundings.environment,
         streams: .terminal(path: terminal.path))
-      try await terminal.wait("embedded")
+      try await terminal.wait("local database")
       // An answer that nobody asked for, or a late one, is no key either.
       terminal.type("\u{1B}]11;rgb:ffff/ffff/ffff\u{7}?")
       try await terminal.wait("close")

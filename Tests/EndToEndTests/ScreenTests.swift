@@ -35,7 +35,7 @@ extension EndToEndTests.InTmux {
     func terminals(extra: [String: String]) async throws {
       let hearth = try await TmuxTerminal(["--in-memory"], in: Surroundings(), width: 80, height: 24, extra: extra)
       try await hearth.wait(for: "the whole screen") {
-        $0.text.contains("1 Collections") && $0.text.contains("embedded") && $0.text.contains("/ filter")
+        $0.text.contains("1 Collections") && $0.text.contains("local database") && $0.text.contains("/ filter")
       }
       if extra["LANG"] == "C" { #expect(hearth.text.utf8.allSatisfy { $0 < 0x80 }) }
       try await hearth.keys("q")

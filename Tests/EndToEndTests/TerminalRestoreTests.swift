@@ -10,7 +10,7 @@ extension EndToEndTests.OnPseudoTerminal {
     private func start(_ terminal: PseudoTerminal, _ surroundings: Surroundings) async throws -> ChildProcess {
       let process = try ChildProcess(
         [Surroundings.hearth], environment: surroundings.environment, streams: .terminal(path: terminal.path))
-      try await terminal.wait("embedded")
+      try await terminal.wait("local database")
       #expect(terminal.isOn(1049) == true)
       #expect(terminal.isOn(2004) == true)
       #expect(terminal.isOn(1006) == true)
@@ -106,7 +106,7 @@ extension EndToEndTests.OnPseudoTerminal {
       let process = try ChildProcess(
         ["sh", "-c", "exec '\(Surroundings.hearth)' --in-memory 2>'\(surroundings.folder.path)/errors'"],
         environment: surroundings.environment, streams: .terminal(path: terminal.path))
-      try await terminal.wait("embedded")
+      try await terminal.wait("local database")
       try warn("a warning of a library\n", in: process)
       #expect(try surroundings.text("errors") == "a warning of a library\n")
       terminal.type("q")
@@ -163,7 +163,7 @@ extension EndToEndTests.OnPseudoTerminal {
       try await terminal.wait("ready> ")
       let modes = terminal.modes
       terminal.type("\(Surroundings.hearth) --in-memory\n")
-      try await terminal.wait("embedded")
+      try await terminal.wait("local database")
       #expect(terminal.isOn(1049) == true)
 
       let started = terminal.bytes.count
@@ -174,7 +174,7 @@ extension EndToEndTests.OnPseudoTerminal {
 
       let stopped = terminal.bytes.count
       terminal.type("fg\n")
-      try await terminal.wait("embedded", after: stopped)
+      try await terminal.wait("local database", after: stopped)
       #expect(terminal.isOn(1049) == true)
       #expect(terminal.isOn(2004) == true)
       #expect(terminal.modes != modes)
@@ -200,7 +200,7 @@ extension EndToEndTests.OnPseudoTerminal {
       terminal.type("set -b\n")
       try await terminal.wait("ready> ", after: begun)
       terminal.type("\(Surroundings.hearth) --in-memory\n")
-      try await terminal.wait("embedded")
+      try await terminal.wait("local database")
       // From the first key that it answers on it hears of signals.
       terminal.type("?")
       try await terminal.wait("type to search")

@@ -6,7 +6,7 @@ package import FirestoreBackend
 package import FirestoreClientState
 package import FirestoreLocal
 package import FirestoreModel
-import FirestoreProtocol
+package import FirestoreProtocol
 import FirestoreRules
 import FirestoreSimulation
 import FirestoreSync
@@ -66,6 +66,9 @@ package struct ScenarioWorld: Sendable {
 
   /// The time of day at which a simulated environment starts.
   package static var beginning: Timestamp { SimulatedWorld.beginning }
+
+  /// The database, accessed without rules and faults.
+  package var server: any Datastore { clients.server }
 
   /// The time of day in a simulated environment; `nil` in a real environment.
   package var simulatedNow: Timestamp? { clients.simulation?.now }

@@ -14,6 +14,8 @@ struct PaneFrame {
 
   /// The columns in the top line of a frame that a path must leave free. They contain the count and the corners.
   private static let columnsBesidePath = 24
+  /// The columns of a frame's top line that a document's whole path leaves free: the corners, the number and blanks.
+  private static let columnsAroundPath = 8
 
   func draw(on canvas: inout Canvas) {
     guard layout.layoutClass.isTiled, let rect = layout.panes[pane], rect.height > 0 else { return }
@@ -25,7 +27,11 @@ struct PaneFrame {
     var title = PaneTitle.text(of: pane)
     if pane == .feed, frame.state.showsRequests { title = RequestsPane.title }
     if pane == .detail, let key = frame.state.shownDetail?.key {
-      let path = PathText.fitted(key.path.text, to: max(8, rect.width - 30), glyphs.ellipsis)
+      // The whole path comes first. The time beside it gives way.
+      let whole = key.path.text
+      let path =
+        SafeText.columns(of: whole) <= rect.width - Self.columnsAroundPath
+        ? whole : PathText.fitted(whole, to: max(8, rect.width - 30), glyphs.ellipsis)
       title = " \(pane.rawValue) \(path) "
     }
     if pane == .collections, let result = frame.state.browser.result {

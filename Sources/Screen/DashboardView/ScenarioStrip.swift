@@ -29,6 +29,10 @@ package struct ScenarioStrip {
       canvas.put(single(area.width), x: area.x, y: area.y, width: area.width)
       return
     }
+    if area.height == 2, let lines = opening(area.width) {
+      for (row, line) in lines.enumerated() { canvas.put(line, x: area.x, y: area.y + row, width: area.width) }
+      return
+    }
     let (title, more) = title(area.width, rows: area.height - 1)
     canvas.put(title, x: area.x, y: area.y, width: area.width)
     for (row, text) in more.enumerated() {
@@ -69,6 +73,36 @@ package struct ScenarioStrip {
     line.skip(to: width - shown.width)
     line.add(shown)
     return (line, more)
+  }
+
+  /// The whole sentence in the two rows of a small screen, which later show the steps. The clients keep their
+  /// rows.
+  /// - Returns: `nil` after the first step, and for a sentence that fits into the first row or needs a third one.
+  private func opening(_ width: Int) -> [Line]? {
+    guard play.doneCount == 0, play.ending == nil, play.notice.isEmpty else { return nil }
+    var first = Line(glyphs)
+    first.add(" \(play.name)  ", .header, .bold)
+    let room = width - first.width - 1
+    guard room >= 12, SafeText.columns(of: play.summary) > room - figures(width, most: 0).width else { return nil }
+    let parts = WrappedText.lines(play.summary, width: room, glyphs.ellipsis)
+    guard let start = parts.first else { return nil }
+    first.add(start, .header)
+    let rest = parts.dropFirst().joined(separator: " ")
+    guard SafeText.columns(of: rest) <= width - 2 else { return nil }
+    var second = Line(glyphs)
+    second.add(" " + rest)
+    let figures = [figures(width, most: 0), countOfSteps].first { second.width + $0.width < width }
+    if let figures {
+      second.skip(to: width - figures.width)
+      second.add(figures)
+    }
+    return [first, second]
+  }
+
+  private var countOfSteps: Line {
+    var line = Line(glyphs)
+    line.add("\(play.doneCount)/\(play.steps.count) ", .textMuted)
+    return line
   }
 
   /// The count of finished steps, the simulated time, and the pace, if they fit.

@@ -43,10 +43,11 @@ struct ClientSetConflictTests {
     driver.tell("bob", applied(1, update(2), at: 12.4), at: 12.5)
     driver.tell("bob", conflict(1, base: 0, mine: 2, theirs: 1, at: 12.4), at: 12.6)
     #expect(
-      told(driver, "bob") == ["conflict: 2 replaced one's population 1, 2.4 s later, unseen here"])
+      told(driver, "bob") == ["conflict: 2 replaced one's population 1, 2.4 s later, saw 0"])
     #expect(
       told(driver, "one")
         == ["conflict: bob replaced population 1 with 2, 2.4 s later, unseen by bob"])
+    #expect(driver.state("bob").feed.rows.count { $0.kind == .conflict } == 1, "a conflict has one row")
     #expect(driver.toasts.contains("conflict with bob in cities/SF"))
     #expect(driver.state("bob").feed.rows.last?.ends == BatchID(1))
     #expect(driver.state("one").feed.rows.last?.ends == BatchID(3))
@@ -86,7 +87,7 @@ struct ClientSetConflictTests {
     var driver = ClientSetDriver.shared()
     driver.tell("one", applied(3, update(1), at: 10), at: 10)
     driver.tell("bob", conflict(1, base: 0, mine: nil, theirs: 1, at: 11), at: 11)
-    #expect(told(driver, "bob") == ["conflict: removed one's population 1, 1.0 s later, unseen here"])
+    #expect(told(driver, "bob") == ["conflict: removed one's population 1, 1.0 s later, saw 0"])
   }
 
   private func refused(_ code: StatusCode, _ mutation: Mutation, existed: Bool?) -> ClientEvent {
@@ -136,7 +137,7 @@ struct ClientSetConflictTests {
       outcome: .replaced(many, after: .milliseconds(5)))
     #expect(
       conflict.text(bullet: "·")
-        == "conflict: 1 replaced bob's f1 2, 5 ms later, unseen here · "
-        + "1 replaced bob's f2 2, 5 ms later, unseen here · 2 more fields")
+        == "conflict: 1 replaced bob's f1 2, 5 ms later, saw nothing · "
+        + "1 replaced bob's f2 2, 5 ms later, saw nothing · 2 more fields")
   }
 }

@@ -189,6 +189,17 @@ import Testing
     if width >= 120 { #expect(strip[0].contains(Self.sentence), "\(strip)") }
   }
 
+  @Test("On a small screen the sentence fills both rows until the first step is done")
+  func smallSentence() {
+    let size = Size(width: 60, height: 16)
+    var clientSet = clientSet(size, play: play(Self.sentence))
+    let words = rows(clientSet).joined(separator: " ").split(separator: " ")
+    #expect(Self.sentence.split(separator: " ").allSatisfy { words.contains($0) }, "\(words)")
+    #expect(clientSet.strip.height == 2)
+    clientSet.note(.finished(after: .milliseconds(250), caption: nil), at: at(1))
+    #expect(rows(clientSet)[0].contains("1/9") && rows(clientSet)[1] == " ▸    3  client bob")
+  }
+
   @Test("Each visible client has one header, and hidden clients share a row of names")
   func headers() {
     for size in [Size(width: 200, height: 60), Size(width: 120, height: 36)] {

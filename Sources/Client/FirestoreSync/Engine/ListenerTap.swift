@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 package import FirestoreClientState
+import FirestoreLocal
 package import FirestoreModel
 import FirestoreQuery
 import Synchronization
 
-/// The events of all listeners of an engine, for an external observer. The queue has a limited size: if it is full,
-/// snapshots are only counted. The engine never waits for the observer.
+/// The events of all listeners of an engine, and its writes if requested, for an external observer. The queue has
+/// a limited size: if it is full, snapshots are only counted. The engine never waits for the observer.
 package final class ListenerTap: Sendable {
   package enum Event: Sendable {
     case opened(ListenerState)
     case snapshot(ListenerID, ViewSnapshot, at: Timestamp)
     /// The listener has ended. If there is a status, this error ended the listener.
     case ended(ListenerID, RPCStatus?)
+    /// A write was queued. The documents are the cached ones just before the write; uncached documents are omitted.
+    case wrote(BatchID, [Mutation], over: [DocumentKey: Document])
   }
 
   private struct State {
@@ -28,11 +31,16 @@ package final class ListenerTap: Sendable {
   private static let capacity = 512
 
   private let state = Mutex(State())
+  private let seesWrites: Bool
   private let wake: @Sendable () -> Void
 
-  /// - Parameter wake: called when the first event is ready for `take`. It is not called again until `take` has removed
-  ///   the events. It must return immediately.
-  package init(wake: @escaping @Sendable () -> Void) { self.wake = wake }
+  /// - Parameters:
+  ///   - seesWrites: whether the observer wants each write with the documents that its author saw.
+  ///   - wake: called when the first event is ready for `take`. It is not called again until `take` has removed the
+  ///     events. It must return immediately.
+  package init(seesWrites: Bool = false, wake: @escaping @Sendable () -> Void) {
+    (self.seesWrites, self.wake) = (seesWrites, wake)
+  }
 
   /// Sets whether snapshots are only counted, not stored.
   package func setCounting(_ isCounting: Bool) { state.withLock { $0.isCounting = isCounting } }
@@ -69,6 +77,24 @@ package final class ListenerTap: Sendable {
     change { state in
       for id in listeners where state.known.remove(id) != nil { state.unread.append(.ended(id, status)) }
     }
+  }
+
+  /// Makes a write, and adds it with the documents that it changes.
+  func write<Failure: Error>(
+    _ mutations: [Mutation], in core: inout SyncCore, _ write: (inout SyncCore) throws(Failure) -> BatchID
+  ) throws(Failure) -> BatchID {
+    guard seesWrites else { return try write(&core) }
+    var seen: [DocumentKey: Document] = [:]
+    for key in Set(mutations.map(\.key)) {
+      // A document that cannot be read is omitted, like an uncached one.
+      seen[key] = (try? core.store.document(key)) ?? nil
+    }
+    let batch = try write(&core)
+    change { state in
+      guard state.unread.count < Self.capacity else { return }
+      state.unread.append(.wrote(batch, mutations, over: seen))
+    }
+    return batch
   }
 
   private func change(_ body: (inout State) -> Void) {

@@ -156,8 +156,13 @@ package actor SyncEngine {
     let handle = WriteHandle()
     if let onAnswer { handle.whenAnswered(onAnswer) }
     submit { engine in
-      let time = engine.now()
-      engine.queue(handle) { core throws(RPCStatus) in try core.write(mutations, conditions, at: time) }
+      let (time, tap) = (engine.now(), engine.tap)
+      engine.queue(handle) { core throws(RPCStatus) in
+        guard let tap else { return try core.write(mutations, conditions, at: time) }
+        return try tap.write(mutations, in: &core) { core throws(RPCStatus) in
+          try core.write(mutations, conditions, at: time)
+        }
+      }
     }
     return handle
   }

@@ -96,7 +96,7 @@ private final class EngineEventQueue: InspectedEvents {
 
   func take() -> (items: [InspectedItem], missed: Int) {
     let (news, missed) = tap.take()
-    let items: [InspectedItem] = news.map { item in
+    let items = news.compactMap { item -> InspectedItem? in
       switch item {
       case .opened(let listener): .event(.listenerStarted(listener))
       case .ended(let id, let status):
@@ -104,6 +104,8 @@ private final class EngineEventQueue: InspectedEvents {
           status.map { .listenerFailed(ListenerTag(id.rawValue), $0) } ?? .listenerStopped(ListenerTag(id.rawValue)))
       case .snapshot(let id, let snapshot, let time):
         .snapshot { ListenerSnapshot(snapshot, of: id.rawValue, at: time) }
+      // The tap of a watched client does not request writes.
+      case .wrote: nil
       }
     }
     return (items, missed)

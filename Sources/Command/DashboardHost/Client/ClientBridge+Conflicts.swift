@@ -99,7 +99,7 @@ extension ClientBridge {
       let before = SnapshotVersion(microseconds: commitTime.timestamp.microseconds &- 1)
       let documents: [Document]
       do throws(RPCStatus) {
-        documents = try await bridge.datastore.lookup(keys, ReadView(at: before))
+        documents = try await (bridge.observed?.server ?? bridge.datastore).lookup(keys, ReadView(at: before))
       } catch {
         // Not every backend stores earlier versions, and none stores them forever. Without them nothing is reported.
         return

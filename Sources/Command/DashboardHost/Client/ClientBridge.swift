@@ -137,8 +137,7 @@ final class ClientBridge {
 
   /// Reports the other processes that use the data, until the task is canceled.
   func followCompany() async {
-    guard let data else { return }
-    for await peers in data.peerChanges() { emit(.peers(peers)) }
+    if let data { for await peers in data.peerChanges() { emit(.peers(peers)) } }
   }
 
   /// The number of writes shown from each end of a long queue.
@@ -354,6 +353,7 @@ final class ClientBridge {
   var waitingKeys: Set<DocumentKey> { Set((changes.queue ?? []).flatMap(\.mutations).map(\.key)) }
 
   private func publish(_ status: ClientStatus) {
+    takeObserved()
     let couldReachBackend = canReachBackend
     canReachBackend = !status.isOffline && observed == nil
     followCommits(canReachBackend)

@@ -3,6 +3,7 @@ import CommandOutput
 import Dispatch
 import FirestoreBackend
 import FirestoreModel
+import FirestoreProtocol
 import FirestoreSync
 import Scenarios
 import Synchronization
@@ -60,13 +61,16 @@ final class ScenarioPlayback {
       before: { [weak self] index in try await self?.wait(before: index) },
       opened: { [weak self] name, client, faults in
         let name = name ?? Scenario.unnamedClient
-        let tap = ListenerTap { Self.onMain { self?.note(.listened(name)) } }
+        let tap = ListenerTap(seesWrites: true) { Self.onMain { self?.note(.listened(name)) } }
         // The tap's events follow this one.
         Self.onMain { self?.note(.opened(name, client, faults, tap)) }
         client.engine.setTap(tap)
       },
       ended: { [weak self] error in await self?.stay(after: error) })
   }
+
+  /// The database behind the clients' networks and their faults.
+  var server: any Datastore { world.server }
 
   /// Runs a function on the main actor, in call order.
   private nonisolated static func onMain(_ body: @escaping @MainActor @Sendable () -> Void) {

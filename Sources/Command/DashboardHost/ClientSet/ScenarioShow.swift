@@ -135,10 +135,10 @@ final class ScenarioShow {
   }
 
   private func adopt(_ name: String, _ client: Client, _ faults: FaultInjector, _ tap: ListenerTap) {
-    guard let number = numbers[name] else { return }
+    guard let number = numbers[name], let run else { return }
     if let before = bridges[number] { leave(before) }
     bridges[number] = ClientBridge(
-      showing: client, faults, ObservedListeners(tap), of: configuration.database
+      showing: client, faults, ObservedListeners(tap, server: run.server), of: configuration.database
     ) {
       [weak self] event in
       guard let self else { return }

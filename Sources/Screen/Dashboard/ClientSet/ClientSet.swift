@@ -252,6 +252,7 @@ extension ClientSet {
       Member(number: ClientNumber(index + 1), name: name, user: nil, session: session)
     }
     lastNumber = members.count
+    conflicts.measuresAnswers = true
     self.play = play
     tellFacts(at: time)
     arrange(at: time)

@@ -34,6 +34,10 @@ struct ClientSetConflicts: Sendable {
   /// The maximum count of conflicts for which the second write is not yet reported.
   private static let mostOpen = 32
 
+  /// Whether the time between two writes is the time between their answers on the screen. The clock of a simulated
+  /// server stands still while the screen waits.
+  var measuresAnswers = false
+
   private var applied: [DocumentKey: [Applied]] = [:]
   /// The documents of `applied`, in the order of their newest writes, newest last.
   private var order: [DocumentKey] = []
@@ -82,7 +86,7 @@ struct ClientSetConflicts: Sendable {
     var left: [Open] = []
     for conflict in open {
       if let found = earlier(than: conflict) {
-        reports += Self.reports(of: conflict, found.write, found.fields, name)
+        reports += self.reports(of: conflict, found.write, found.fields, name)
       } else {
         left.append(conflict)
       }
@@ -104,14 +108,20 @@ struct ClientSetConflicts: Sendable {
     return fields.isEmpty ? nil : (newest, fields)
   }
 
-  private static func reports(
+  private func time(from earlier: Applied, to open: Open) -> Duration {
+    let conflict = open.conflict
+    let later = applied[conflict.key]?.first { $0.client == open.client && $0.batch == conflict.batch }
+    if measuresAnswers, let later { return .milliseconds(max(0, later.answered.milliseconds(since: earlier.answered))) }
+    return .microseconds(
+      max(0, conflict.commitTime.timestamp.microseconds &- earlier.commitTime.timestamp.microseconds))
+  }
+
+  private func reports(
     of open: Open, _ earlier: Applied, _ fields: [WriteConflict.Field], _ name: (ClientNumber) -> String?
   ) -> [Report] {
     guard let one = name(open.client), let other = name(earlier.client) else { return [] }
     let conflict = open.conflict
-    let after = Duration.microseconds(
-      max(0, conflict.commitTime.timestamp.microseconds &- earlier.commitTime.timestamp.microseconds))
-    let outcome = ClientConflict.Outcome.replaced(fields, after: after)
+    let outcome = ClientConflict.Outcome.replaced(fields, after: time(from: earlier, to: open))
     return [
       Report(
         client: open.client,

@@ -35,8 +35,14 @@ extension DashboardState {
       ], action: "Quit", subject: .quit)
   }
 
-  /// Reports a conflict with another client of this screen.
+  /// Reports a conflict with another client of this screen. It replaces the row of the same conflict that only names
+  /// the values.
   mutating func receive(_ conflict: ClientConflict) {
+    let own = feed.rows.last { $0.kind == .conflict && $0.ends == conflict.batch && $0.key == conflict.key }
+    if conflict.isLater, let own {
+      feed.retell(own.id, as: conflict.text(bullet: configuration.glyphs.bullet))
+      return
+    }
     var row = FeedRow(
       time: now, kind: .conflict, key: conflict.key, summary: conflict.text(bullet: configuration.glyphs.bullet))
     row.ends = conflict.batch

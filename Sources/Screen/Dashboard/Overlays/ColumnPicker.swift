@@ -35,7 +35,7 @@ extension DashboardState {
   }
 
   private func shownColumns(of path: ResourcePath) -> [String] {
-    columnFitting(of: path, layout(size)).columns.map(\.name)
+    columnFitting(of: path, layout(size), withFiltered: false).columns.map(\.name)
   }
 
   /// Shows the most informative fields again.
@@ -58,13 +58,24 @@ extension DashboardState {
 }
 
 extension DashboardState {
-  /// The columns of a collection that fit the current width. They are the same for all rows of the collection.
-  package func columnFitting(of path: ResourcePath, _ layout: Layout) -> TreeColumns.Fitting {
+  /// The columns of a collection that fit now, the same for all its rows.
+  /// - Parameter withFiltered: whether the fields of the filter come first, so that each row shows why it is there.
+  package func columnFitting(
+    of path: ResourcePath, _ layout: Layout, withFiltered: Bool = true
+  ) -> TreeColumns.Fitting {
     let isLarge = layout.layoutClass == .large
     let width = layout.content(of: .collections).width
     let marks = Self.documentFlags + Self.pendingMark(layout) + (timeColumn(layout) == nil ? 0 : Self.timeWidth + 2)
     let room = width - documentLead(of: path, layout) - marks - (isLarge ? 0 : 1)
-    return (browser.columns[path] ?? TreeColumns()).fitting(
+    var filtered: [String] = []
+    // A column shows a whole field. A condition on a part of a map has no column.
+    for field in (withFiltered ? browser.windows[path]?.filter?.filter.fields : nil) ?? []
+    where field.segments.count == 1 && !filtered.contains(field.first) {
+      filtered.append(field.first)
+    }
+    let columns = (browser.columns[path] ?? TreeColumns()).leading(
+      with: filtered, browser.statistics[path] ?? FieldStatistics())
+    return columns.fitting(
       room: room, wanted: isLarge ? 3 : 2, takesOthers: layout.isWide)
   }
 

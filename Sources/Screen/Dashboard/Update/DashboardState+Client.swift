@@ -80,7 +80,7 @@ extension DashboardState {
       detail?.isLoaded = true
       detail?.failure = nil
       detail?.source = isFromCache.map { DocumentSource(isFromCache: $0, time: now) }
-      if let local { note(local, in: Query(path: key.path)) }
+      if let local { note(local, in: Query(path: key.path), readBy: "the open document") }
       if let fields = local?.data?.fields, self.overlay?.fieldEditor?.key == key {
         self.overlay?.fieldEditor?.note(fields)
       }
@@ -353,7 +353,7 @@ extension DashboardState {
   /// Stores the versions of the documents that the tree in pane 1 shows next.
   private mutating func noteWindow(_ tag: WindowTag, _ documents: [Document]) {
     guard let path = browser.path(of: tag) else { return }
-    for document in documents { note(document, in: Query(path: path)) }
+    for document in documents { note(document, in: Query(path: path), readBy: "the tree") }
   }
 
   private mutating func reject(_ batch: BatchID, _ status: RPCStatus) {

@@ -24,15 +24,18 @@ extension DashboardState {
   /// Stores the new versions if a snapshot has too many changes for separate feed rows. Only documents that already
   /// have a stored version get a new one.
   mutating func noteKnown(_ changes: [ListenerSnapshot.Change], of query: Query) {
-    for change in changes where versions.contains(change.document.key) { note(change.after, in: query) }
+    for change in changes where versions.contains(change.document.key) {
+      note(change.after, in: query, readBy: "a listener")
+    }
   }
 
   /// Stores the current version of a document that the tree in pane 1 or the detail pane shows.
-  mutating func note(_ document: Document, in query: Query) {
+  /// - Parameter reader: the part of the screen that read the document, in words.
+  mutating func note(_ document: Document, in query: Query, readBy reader: String) {
     // The server's result of an acknowledged write follows.
     guard !document.hasCommittedMutations, document.state != .unknown else { return }
     guard let newest = versions.newest(of: document.key) else {
-      if document.exists { versions.note(firstSight(of: document, "first seen")) }
+      if document.exists { versions.note(firstSight(of: document, "first seen by \(reader)")) }
       return
     }
     guard newest.document != document else { return }

@@ -16,7 +16,7 @@ package struct FieldStatistics: Sendable {
     package fileprivate(set) var hasMoreValues = false
     package fileprivate(set) var kind = Kind.other
     /// The width of the field's widest value in columns.
-    fileprivate(set) var width = 0
+    package fileprivate(set) var width = 0
   }
 
   /// The kind of values for which a column is formatted. The first non-null value of the field determines the kind.

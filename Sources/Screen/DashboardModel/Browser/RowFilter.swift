@@ -76,6 +76,18 @@ package struct RowFilter: Hashable, Sendable {
     return terms.allSatisfy { $0.condition.holds(of: text, documents) != $0.isExcluded }
   }
 
+  /// The fields of the conditions, without excluded ones.
+  package var fields: [FieldPath] {
+    terms.compactMap { term in
+      if term.isExcluded { return nil }
+      return switch term.condition {
+      case .contains, .begins, .matches: nil
+      case .field(let filter): filter.path
+      case .fieldContains(let path, _), .fieldMatches(let path, _): path
+      }
+    }
+  }
+
   /// The parts of a row's text that match, as ranges of Unicode scalars.
   func hits(in text: [Unicode.Scalar]) -> [Range<Int>] {
     terms.filter { !$0.isExcluded }.compactMap(\.condition.shown).flatMap { $0.ranges(in: text) }

@@ -75,6 +75,23 @@ package struct TreeColumns: Sendable {
     widen(for: documents, isSettled: false)
   }
 
+  /// The columns with some fields first, such as the fields of a filter. A field without a column gets one.
+  package func leading(with names: [String], _ statistics: FieldStatistics) -> TreeColumns {
+    if names.isEmpty { return self }
+    var result = self
+    let known = Dictionary((columns + others).map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+    let first = names.map { name in
+      var column = known[name] ?? Self.column(name, statistics.fields[name])
+      column.isLate = false
+      column.natural = max(column.natural, min(Self.widest, statistics.fields[name]?.width ?? 0))
+      column.width = max(column.width, column.natural)
+      return column
+    }
+    result.columns = first + columns.filter { !names.contains($0.name) }
+    result.others.removeAll { names.contains($0.name) }
+    return result
+  }
+
   private mutating func arrange(_ kept: [String], _ statistics: FieldStatistics) {
     var automatic = kept + statistics.worthColumns.filter { !kept.contains($0) }
     for name in statistics.changing where !leading.contains(name) {

@@ -71,7 +71,8 @@ extension ClientConflict {
   /// The maximum count of fields in the text.
   private static let mostFields = 2
 
-  /// The conflict as text. Names and values come first: `conflict: bob replaced n 1 with 2, 12 s later, unseen by bob`.
+  /// The conflict as text, names and values first: `conflict: bob replaced n 1 with 2, 12 s later, unseen by bob`,
+  /// `conflict: 2 replaced bob's n 1, 12 s later, saw 0`.
   package func text(bullet: String) -> String {
     let parts: [String]
     switch outcome {
@@ -92,7 +93,8 @@ extension ClientConflict {
 
   private func account(of field: WriteConflict.Field, _ after: Duration) -> String {
     let path = field.path.canonicalText
-    let end = ", \(TimeText.span(after)) later, unseen " + (isLater ? "here" : "by \(other)")
+    let seen = isLater ? "saw \(field.base.map(ValueText.short) ?? "nothing")" : "unseen by \(other)"
+    let end = ", \(TimeText.span(after)) later, \(seen)"
     let (mine, theirs) = (field.mine.map(ValueText.short), field.theirs.map(ValueText.short))
     switch (mine, theirs) {
     case (let mine?, let theirs?):

@@ -9,7 +9,7 @@ package struct StorageState: Sendable {
   package private(set) var notice: StorageNotice?
   package var indexes = CacheIndexes()
   package var transfers = Transfers.none
-  /// The processes that use the embedded data; `nil` for in-memory data and for servers.
+  /// The processes that use the local database; `nil` for in-memory data and for servers.
   package private(set) var peers: DataPeers?
   /// The cache's pins and lifetimes, as the client last reported them.
   package private(set) var retentions: [Retention] = []

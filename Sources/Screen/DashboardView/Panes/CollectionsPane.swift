@@ -251,7 +251,7 @@ struct CollectionsPane {
     return window.shown?.order.isField == true ? "\(text) by query" : text
   }
 
-  /// The position of the selected document in its collection, if known: `5 of 148`.
+  /// `5 of 148`: the selected document's place in its collection. `5 of 32+` if only 32 documents are known.
   static func count(_ state: DashboardState, _ layoutClass: LayoutClass, _ glyphs: Glyphs) -> String {
     if state.browser.result != nil { return ResultTitle.count(state, layoutClass, glyphs) }
     let isLarge = layoutClass == .large
@@ -274,10 +274,10 @@ struct CollectionsPane {
           let known = offset + window.loaded.count
           count = grouped(known) + (window.hasAfter ? "+" : "")
         } else if window.isSortedHere, window.hasAfter || window.hasBefore {
-          count = grouped(window.loaded.count) + (isLarge ? " known" : "+")
+          count = grouped(window.loaded.count) + "+"
         }
         isPlace = true
-        text = grouped(row) + (isLarge ? " of " : "/") + (count ?? grouped(max(total, row)))
+        text = "\(grouped(row)) of \(count ?? grouped(max(total, row)))"
       }
     case nil: break
     }
@@ -288,7 +288,7 @@ struct CollectionsPane {
     }
     guard window.shown != nil || window.search != nil, window.isFromCache else { return text }
     if isLarge { return text + " \(glyphs.bullet) cache" }
-    return text.count <= 6 ? text + " cache" : "cache"
+    return text.count <= 9 ? text + " cache" : "cache"
   }
 }
 

@@ -33,15 +33,20 @@ struct DetailPane {
     }
     let lines = DetailContent.lines(of: detail, in: frame.state)
     let batch = frame.state.writes.batch(touching: detail.key)?.description ?? ""
+    // The filter that found the document highlights its hits unless the document has a search.
+    let search =
+      detail.search.isEmpty ? frame.state.browser.windows[detail.key.collection]?.filter?.filter : detail.search
+    let fields = Set((search?.fields ?? []).map(\.segments))
     var y = geometry.rows.y
     for index in detail.cursor.rows(count: lines.count, height: geometry.rows.height) {
-      let drawing = DetailLine(line: lines[index], columns: columns, batch: batch, frame: frame, glyphs: glyphs)
+      let drawing = DetailLine(
+        line: lines[index], columns: columns, batch: batch, hits: fields, frame: frame, glyphs: glyphs)
       canvas.put(drawing.drawn, x: area.x, y: y, width: area.width)
       if lines[index].id == detail.cursor.id, !detail.isPreview {
         canvas.select(
           Rect(x: area.x, y: y, width: area.width, height: 1), frame.state, isFocused: frame.state.focus == .detail)
       }
-      canvas.mark(hitsOf: detail.search, in: Rect(x: area.x + 1, y: y, width: area.width - 1, height: 1))
+      canvas.mark(hitsOf: search, in: Rect(x: area.x + 1, y: y, width: area.width - 1, height: 1))
       y += 1
     }
     guard layout.layoutClass == .large else { return }
@@ -161,6 +166,8 @@ struct DetailLine {
   let line: DetailContent.Line
   let columns: DetailColumns
   let batch: String
+  /// The fields whose values are hits of a filter.
+  var hits: Set<[String]> = []
   let frame: FrameState
   let glyphs: Glyphs
 
@@ -202,7 +209,14 @@ struct DetailLine {
     drawn.cell(field.name, isIndex ? .jsonPunct : .jsonKey, width: columns.name - indent - 2)
     drawn.skip(1)
     let shown = field.local ?? (columns.server > 0 ? nil : field.server)
-    cell(shown, width: columns.value, to: &drawn)
+    if hits.contains(field.path), let shown {
+      let text = SafeText.truncated(
+        ValueText.readable(shown), to: max(0, columns.value - 1), ellipsis: glyphs.ellipsis)
+      drawn.add(text, .match)
+      drawn.skip(columns.value - SafeText.columns(of: text))
+    } else {
+      cell(shown, width: columns.value, to: &drawn)
+    }
     guard columns.server > 0, field.change != .none else { return }
     if field.isOpen == true, field.server != nil, field.local != nil {
       drawn.skip(columns.server)

@@ -76,7 +76,7 @@ struct NetworkPane {
     if state.configuration.attached != nil { return !state.attachment.isOver ? "attached" : "ended" }
     if let name = state.configuration.backend.name { return SafeText.truncated(name, to: 16) }
     return switch state.configuration.backend.kind {
-    case .embedded: "embedded"
+    case .embedded: "local database"
     case .emulator: "emulator"
     case .cloud: "cloud"
     }
@@ -294,7 +294,7 @@ extension NetworkPane {
   }
 }
 
-/// The line about the processes that share the embedded data.
+/// The line about the processes that share the local database.
 extension NetworkPane {
   /// The line about other processes; `nil` if there are no others.
   var companyText: (text: String, role: Role)? {
