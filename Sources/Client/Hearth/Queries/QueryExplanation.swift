@@ -57,7 +57,7 @@ public struct QueryExplanation: Hashable, Sendable, CustomStringConvertible {
   public var documentsReturned: Int { explanation.documentsReturned }
   /// The number of index entries that were read to find the documents.
   public var indexEntriesRead: Int { explanation.entriesRead }
-  /// How long the cache took to run the query.
+  /// The time that the cache took to run the query.
   public var duration: Duration { explanation.duration }
   /// The indexes that would avoid the scan, if `plan` is `scan`. Empty if no index would help.
   public var suggestedIndexes: [IndexDefinition] { explanation.suggestedIndexes.map { IndexDefinition($0) } }
