@@ -50,7 +50,7 @@ extension EndToEndTests.InTmux {
     func left() async throws {
       let surroundings = try Surroundings()
       let hearth = try await TmuxTerminal(["play", "--live", "--pace", "1h", "offline"], in: surroundings)
-      try await hearth.wait("a step every 1 h")
+      try await hearth.wait("step 0/12")
       try await hearth.keys("n")
       try await hearth.wait(for: "one step") { $0.lines[0].contains("step 1/") }
       try await hearth.keys("q")

@@ -188,7 +188,7 @@ struct SocketTests {
     let error = await #expect(throws: RPCStatus.self) { try await data.claim(within: .seconds(3)) }
     #expect(error?.code == .unavailable)
     #expect(error?.message.contains("process 77 (hearth of somebody)") == true, "\(error?.message ?? "")")
-    #expect(error?.message.contains("keeps it") == true, "\(error?.message ?? "")")
+    #expect(error?.message.contains("does not release it") == true, "\(error?.message ?? "")")
     withExtendedLifetime(lock) {}
   }
 

@@ -56,9 +56,10 @@ struct NamedUntruthTests {
       gate.isClosed.withLock { $0 = true }
       screen.write(set("items/a", ["n": 1]))
       try await screen.wait(for: "the pending write") { $0.header.contains("⇡1") }
-      screen.pass(seconds: 31)
-      // The client's own clock does not stand, so the write is up to a second younger.
-      #expect(screen.header.contains(#/silent 0:3[01]/#) && screen.header.contains(#/⇡1 pending 0:3[01]/#))
+      screen.pass(seconds: 600)
+      // The client's own clock does not stand, so the write is some seconds younger.
+      let ages = screen.header.firstMatch(of: #/silent (9:\d\d|10:0\d) +⇡1 pending (9:\d\d|10:0\d)/#)
+      #expect(ages != nil, "\(screen.header)")
     }
   }
 

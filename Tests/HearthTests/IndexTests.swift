@@ -69,7 +69,7 @@ struct IndexTests {
   @Test(
     "An invalid index configuration is reported with line, column, entry and reason",
     arguments: [
-      ("[]", "line 1, column 1: It must be an object"),
+      ("[]", "line 1, column 1: The configuration must be an object"),
       ("{\"indexes\": 1}", "line 1, column 13: indexes must be a list, not an integer"),
       ("{\"indexes\": [\n  {\"fields\": []}]}", "line 2, column 3: indexes[0].collectionGroup is missing"),
       (

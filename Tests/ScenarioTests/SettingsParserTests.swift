@@ -35,7 +35,7 @@ import Testing
       ("indexes on", "line 1, column 9: Expected automatic, manual or none."),
       ("cache size 12 apples", "line 1, column 7: Expected \"size\""),
       ("cache 12kB", "line 1, column 7: Expected \"size\""),
-      ("clock forward 1h", "line 1, column 7: Expected ahead or behind"),
+      ("clock forward 1h", "line 1, column 7: Expected \"ahead\" or \"behind\" and a duration"),
       ("clock ahead 1x", "line 1, column 14: "),
       ("evict cities wher x", "line 1, column 14: "),
       ("expect index cities wher x", "line 1, column 21: "),

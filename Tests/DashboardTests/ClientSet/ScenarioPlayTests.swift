@@ -126,7 +126,7 @@ import Testing
       var clientSet = clientSet()
       let turn = clientSet.apply(.run(command, at: at(1)))
       let told = clientSet.focused.session.shown.toasts.map(\.text)
-      #expect(turn.effects.isEmpty && told.contains { $0.contains("scenario: ") }, "\(command): \(told)")
+      #expect(turn.effects.isEmpty && told.contains { $0.contains("scenario") }, "\(command): \(told)")
     }
     var clientSet = clientSet()
     _ = press("ctrl-n", &clientSet)
