@@ -31,7 +31,9 @@ package struct StorageOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Use Cloud Firestore with the account of this key file.", valueName: "file"))
   var credentials: String?
 
-  @Option(help: ArgumentHelp("Connect over TLS to this server instead of firestore.googleapis.com.", valueName: "host[:port]"))
+  @Option(
+    help: ArgumentHelp(
+      "Connect over TLS to this server instead of firestore.googleapis.com.", valueName: "host[:port]"))
   var host: String?
 
   @Option(

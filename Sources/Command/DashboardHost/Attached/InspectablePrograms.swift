@@ -106,8 +106,9 @@ package struct InspectablePrograms {
           + "reads format \(InspectionGreeting.currentVersion). Use the version of hearth that matches the program.")
     case .silent:
       throw CommandFailure(
-        .unavailable, "\(entry.address) does not answer. If it is suspended, resume it with fg or kill -CONT \(entry.address.process)."
-      )
+        .unavailable,
+        "\(entry.address) does not answer. If it is suspended, resume it with fg or kill -CONT "
+          + "\(entry.address.process).")
     case .stranger(let user):
       throw CommandFailure(
         .permissionDenied, "\(folder.path): \(entry.address) is a process of another user (\(user)).")

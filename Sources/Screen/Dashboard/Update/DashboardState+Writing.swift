@@ -223,7 +223,9 @@ extension DashboardState {
     let what = (waiting.isEmpty ? "rejected " : "") + "write"
     var body = rows.prefix(4).map { "\($0.batch) \($0.operation.rawValue) \($0.documents.first?.path.text ?? "")" }
     if rows.count > 4 { body.append("and \(grouped(rows.count - 4)) more") }
-    if others > 0 { body.append("\(grouped(others)) of the selected writes stay, because they are sent or acknowledged.") }
+    if others > 0 {
+      body.append("\(grouped(others)) of the selected writes stay, because they are sent or acknowledged.")
+    }
     if !waiting.isEmpty { body.append("The local effect is removed, and the write is never sent.") }
     if !rejected.isEmpty { body.append("A rejected write cannot be sent again after that.") }
     let title = rows.count == 1 ? "\(verb) \(what)" : "\(verb) \(grouped(rows.count)) \(what)s"
