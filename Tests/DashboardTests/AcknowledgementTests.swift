@@ -142,15 +142,15 @@ struct AcknowledgementTests {
     Scenario.snapshot(
       &driver, ListenerTag(1), [.init(.metadata, applied, previous: Self.mine)], count: 1,
       [.acknowledged(BatchID(1)), .fromServer], at: 82)
-    #expect(summaries(driver).last == "#1 acknowledged 80 s after it was made, 2 tries")
+    #expect(summaries(driver).last == "#1 acknowledged after 80 s, 2 tries")
     #expect(
       WriteAnswer(BatchID(2), after: .milliseconds(9), age: .milliseconds(40)).text == "#2 acknowledged, rtt 9 ms")
     #expect(
       WriteAnswer(BatchID(2), after: .milliseconds(9), age: .seconds(125)).text
-        == "#2 acknowledged 2:05 after it was made")
+        == "#2 acknowledged after 2:05")
   }
 
-  @Test("A write acknowledged before the queue listed it still gets feed rows")
+  @Test("A write that is acknowledged before the queue lists it has feed rows")
   func unlisted() {
     var driver = writing()
     let mutations = [

@@ -111,7 +111,7 @@ struct DocumentLabelTests {
     let row = try #require(driver.state.feed.selected)
     #expect(row.kind == .removed && !row.isLocal)
     #expect(row.listenerName == "all")
-    #expect(row.summary == "#5 acknowledged 2.0 s after it was made · deleted")
+    #expect(row.summary == "#5 acknowledged after 2.0 s · deleted")
   }
 
   @Test("Documents of an acknowledged batch get feed rows even without listeners")
@@ -126,7 +126,7 @@ struct DocumentLabelTests {
     #expect(rows.map(\.kind) == [.added, .removed])
     #expect(
       rows.map(\.summary) == [
-        "#5 acknowledged 2.0 s after it was made", "#5 acknowledged 2.0 s after it was made · deleted",
+        "#5 acknowledged after 2.0 s", "#5 acknowledged after 2.0 s · deleted",
       ])
   }
 

@@ -90,7 +90,7 @@ struct FollowingTests {
     #expect(cursor(driver) == .collection(ResourcePath("chat")))
   }
 
-  @Test("An open query result stays open and selects the document's row if it has one")
+  @Test("An open query result stays open, and a document in the result is selected")
   func result() {
     var driver = shop()
     driver.press(":")

@@ -97,7 +97,7 @@ struct SliceTests {
     #expect(found == expected.sorted())
   }
 
-  @Test("The n-th lowest sequence number equals the n-th of the sorted numbers")
+  @Test("The n-th lowest sequence number is found as sorting would find it")
   func counts() {
     var random = SeededGenerator(seed: 2)
     var counts = SequenceNumberCounts()

@@ -57,7 +57,7 @@ import Testing
   }
 
   @Test(
-    "A wrong expectation of each type fails a specification test at its step",
+    "A wrong expectation of any type fails the step that contains it",
     arguments: [
       (#""added":[\#(document("notes/x", 1000))]"#, #""added":[\#(document("notes/x", 1001))]"#, "events"),
       (#""added":[\#(document("notes/x", 1000))]"#, #""modified":[\#(document("notes/x", 1000))]"#, "events"),

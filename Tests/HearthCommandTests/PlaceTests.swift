@@ -57,7 +57,7 @@ import Testing
     #expect(failure?.message.contains(reason) == true, "\(failure?.message ?? "")")
   }
 
-  @Test("Past places and read-only connections reject writes")
+  @Test("Places at an earlier time and read-only connections reject writes")
   func writable() throws {
     var place = try NamedPlace("cities@-10m", in: here)
     #expect(throws: CommandFailure.self) { try place.requireWritable("cities@-10m") }

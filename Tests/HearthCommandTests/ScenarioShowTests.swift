@@ -78,7 +78,7 @@ private final class ShowHarness {
 @MainActor
 @Suite("Scenarios on the screen", .timeLimit(.minutes(10)))
 struct ScenarioShowTests {
-  @Test("In the scenario 'conflict' both clients report it, and others' changes count")
+  @Test("In the scenario 'conflict' both clients report the conflict and the changes")
   func conflict() async throws {
     try await ShowHarness.run("conflict") { harness in
       await harness.play()

@@ -63,7 +63,7 @@ import Testing
   }
 
   @Test(
-    "An invalid Base16 scheme is an error with its line",
+    "An error in a Base16 scheme is reported with its line number",
     arguments: [
       ("base00: \"#12\"\n", "x.yaml:1: base00: \"#12\" is not a color; write \"#rrggbb\""),
       ("name: x\n", "x.yaml: base00 is missing: a base16 scheme has base00 to base0F"),

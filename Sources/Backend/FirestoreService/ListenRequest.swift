@@ -78,7 +78,7 @@ private struct RequestedTarget {
       self.database = database
       if seen.insert(key).inserted { keys.append(key) }
     }
-    guard let first = keys.first else { throw .invalid("A documents target names no document.") }
+    guard let first = keys.first else { throw .invalid("A 'documents' target must name at least one document.") }
     others = Array(keys.dropFirst())
     return Target(path: first.path, filters: [], orderBy: [OrderBy(.documentID)], limit: nil, start: nil, end: nil)
   }

@@ -39,7 +39,7 @@ final class DataKeeper: Sendable {
     /// The reason to report for calls that got no answer because the connection ended.
     var loss: String {
       switch way {
-      case .own: "This process has closed the data."
+      case .own: "This process has closed the database."
       case .attached(let attachment): "\(attachment.owner) no longer has the data open."
       }
     }

@@ -198,7 +198,7 @@ extension WireReader {
       }
     }
     let (name, root) = (ResourcePath(parent), ResourcePath(database.documentsName))
-    guard root.isPrefix(of: name) else { throw WireError("\"\(parent)\" is not a name in \(database.name).") }
+    guard root.isPrefix(of: name) else { throw WireError("\"\(parent)\" is not a resource name in \(database.name).") }
     guard let structured, let from = structured.selectors.first, structured.selectors.count == 1 else {
       throw WireError("Expected one collection in \"from\".")
     }

@@ -56,7 +56,7 @@ package struct RulesCommand: ParsableCommand {
         stored    existing documents by path, as hearth get prints them
         data      for create and update: the document after the write
         mask      for create and update: the field paths of the update mask, for request.writeFields
-        after     documents after other writes of the same request; null for a deleted one
+        after     documents as the request's other writes leave them; null for a deleted one
         time      request.time, such as 2026-03-02T12:00:00Z
         query     for list, {"where": "n > 3 and (a == 1 or b == 1)", "orderBy": "n, m desc", "limit": 5, "offset": \
         2}, with conditions and orders as in 'hearth help queries'; where may also be a list of texts, [field, \

@@ -70,5 +70,5 @@ enum ApplicationName {
   }
 }
 
-/// The name of a database that keys omit.
+/// The database name that is left out of keys.
 let defaultDatabase = "(default)"

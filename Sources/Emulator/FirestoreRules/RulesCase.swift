@@ -184,7 +184,7 @@ extension JSONSyntax {
 
   func count(_ what: String) throws(JSONError) -> Int {
     guard case .integer(let count) = kind, let count = Int(exactly: count), (0...Int(Int32.max)).contains(count) else {
-      throw error("\(what) must be a number from 0, not \(kindName).")
+      throw error("\(what) must be a number that is 0 or greater, not \(kindName).")
     }
     return count
   }

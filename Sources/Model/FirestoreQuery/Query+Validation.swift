@@ -142,7 +142,7 @@ extension FieldFilter {
         throw QueryError("\"\(name)\" \(op.rawValue) cannot compare with a pending server timestamp.")
       default: continue
       }
-      throw QueryError("\"\(name)\" \(op.rawValue) compares with a value of more than \(Self.valueByteLimit) bytes.")
+      throw QueryError("The value in the condition on \"\(name)\" is longer than \(Self.valueByteLimit) bytes.")
     }
     switch op {
     case .in, .notIn, .arrayContainsAny:

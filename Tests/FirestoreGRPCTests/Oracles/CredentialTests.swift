@@ -110,7 +110,7 @@ struct CredentialTests {
     }
   }
 
-  @Test("Without TLS only emulator credentials are sent, unless allowed")
+  @Test("Without TLS only emulator credentials are sent, unless others are allowed")
   func plainText() async throws {
     let server = try await TokenServer(answer: Self.grant)
     let (account, user) = (try serviceAccount(), try user(server))
@@ -130,7 +130,7 @@ struct CredentialTests {
     try await server.close()
   }
 
-  @Test("A user's access token is requested only for Google hosts, unless allowed")
+  @Test("A user's access token is requested only for Google and allowed hosts")
   func accessToken() async throws {
     let server = try await TokenServer(answer: Self.grant)
     let path = try user(server)

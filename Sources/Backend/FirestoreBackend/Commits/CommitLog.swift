@@ -26,7 +26,7 @@ struct CommitLog: ~Copyable {
   let collections = CollectionNumbers()
   private let counts = CachedCounts()
   var history: HistorySize
-  /// The versions ahead of the clock that were reported last, by database number.
+  /// The most recently reported version that is ahead of the clock, by database number.
   private var toldVersions: [Int64: Int64] = [:]
   let requestLimits: AppliedRequests.Limits
   /// The number of requests answered since the last search for old responses. The first request after a start also

@@ -209,7 +209,7 @@ extension LocalStore {
     }
   }
 
-  /// Announces everything that this client did not announce while it was the only client.
+  /// Makes the announcements that this client skipped while it was the only client.
   /// - Parameters:
   ///   - targets: the targets of this client's listeners.
   ///   - states: for a primary client, its online state and whether each target's result is complete.

@@ -133,7 +133,7 @@ extension SyncCore {
     if isPrimary { try adoptTargets() }
   }
 
-  /// Announces everything that this client did not announce while it was the only client.
+  /// Makes the announcements that this client skipped while it was the only client.
   private mutating func meetNewcomers() throws(StoreError) {
     guard let role = sharing else { return }
     if store.isAlone {

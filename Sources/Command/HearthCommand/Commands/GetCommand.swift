@@ -25,7 +25,8 @@ struct GetCommand: AsyncParsableCommand {
       "2026-03-02T11:58:03Z"}; tables, --csv, --tsv and --template print only the value. A table has the fields of the \
       first 500 documents, and names the fields that do not fit.
 
-      Several paths are printed in turn, as lines with their paths or in one table: get cities/SF cities/LA orders.
+      Several paths are printed in the given order, as lines that start with the path or as one table: \
+      get cities/SF cities/LA orders.
 
       An unreachable server is an error, never an empty result. With --source cache the dashboard's cache answers \
       instead, including its pending writes.

@@ -236,9 +236,9 @@ struct AccessOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Let pages of this origin use REST and WebChannel, in addition to the server's host and localhost: "
-        + "http://app.test:3000, chrome-extension://ID, or null for all files and sandboxed frames. Repeatable. Such "
-        + "pages cannot control the server.",
+      "Let pages of this origin use REST and WebChannel, such as http://app.test:3000, chrome-extension://ID, or null "
+        + "for all files and sandboxed frames. Pages of the server's host and of localhost always may. Repeatable. Pages "
+        + "of other origins cannot control the server.",
       valueName: "origin"))
   var allowOrigin: [String] = []
 

@@ -169,8 +169,7 @@ struct ForwardBody: Sendable {
   }
 }
 
-/// Headers that a browser puts into the target or the body of a session's first request, so that no preflight is
-/// needed.
+/// Headers that a browser puts into the URL or the body of a session's first request, so that no preflight is needed.
 struct ChannelHeaders: Sendable {
   /// The header `Authorization`, `Bearer …`, which identifies the browser's user.
   var authorization: String?

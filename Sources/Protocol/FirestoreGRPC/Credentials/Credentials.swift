@@ -116,8 +116,8 @@ package final class Credentials: Sendable {
       throw RPCStatus(
         .failedPrecondition,
         "\(endpoint.text) is not a Google server, and could use your access token for everything that you may access. "
-          + "Use the key file of a service account (--credentials), or allow it (--insecure-credentials; in a program: "
-          + "allowsInsecureCredentials).")
+          + "Use the key file of a service account (--credentials), or allow Hearth to send the token "
+          + "(--insecure-credentials; in a program: allowsInsecureCredentials).")
     }
     let fresh = try await fetch(from: source, for: audience, at: time)
     state.withLock { ($0.token, $0.audience) = (fresh, audience) }

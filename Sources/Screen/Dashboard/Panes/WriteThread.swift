@@ -76,7 +76,7 @@ extension DashboardState {
         MenuItem(
           letter: "s", title: "send again", detail: "unchanged", choice: .perform([.client(.resend(row.batch))])),
         MenuItem(
-          letter: "x", title: "drop", detail: "it cannot be sent again after that",
+          letter: "x", title: "drop", detail: "a dropped write cannot be sent again",
           choice: .perform([.client(.dropRejected([row.batch]))])),
       ]
     }

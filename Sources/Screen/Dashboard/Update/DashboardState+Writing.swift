@@ -227,7 +227,7 @@ extension DashboardState {
       body.append("\(grouped(others)) of the selected writes stay, because they are sent or acknowledged.")
     }
     if !waiting.isEmpty { body.append("The local effect is removed, and the write is never sent.") }
-    if !rejected.isEmpty { body.append("A rejected write cannot be sent again after that.") }
+    if !rejected.isEmpty { body.append("A dropped write cannot be sent again.") }
     let title = rows.count == 1 ? "\(verb) \(what)" : "\(verb) \(grouped(rows.count)) \(what)s"
     overlay = .confirm(
       Confirmation(

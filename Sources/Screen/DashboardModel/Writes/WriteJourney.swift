@@ -107,10 +107,10 @@ package struct WriteAnswer: Hashable, Sendable {
   /// The beginning of every text about an acknowledgement.
   var name: String { "\(batch) acknowledged" }
 
-  /// `#1 acknowledged, rtt 31 ms`, or `#1 acknowledged 80 s after it was made, 2 tries`.
+  /// `#1 acknowledged, rtt 31 ms`, or `#1 acknowledged after 80 s, 2 tries`.
   package var text: String {
     if let wholeAge {
-      return name + " \(TimeText.span(wholeAge)) after it was made" + (tries > 1 ? ", \(tries) tries" : "")
+      return name + " after \(TimeText.span(wholeAge))" + (tries > 1 ? ", \(tries) tries" : "")
     }
     return name + (after.map { ", rtt " + TimeText.latency($0) } ?? "")
   }
