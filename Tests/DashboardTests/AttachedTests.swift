@@ -86,6 +86,9 @@ struct AttachedTests {
     driver.client(.windowLoaded(tag, [document("orders/a", ["n": 1])], isFromCache: true, total: nil), at: 60)
     let isHeard = driver.state.listeners.contains { $0.query.path == orders && $0.isExact(whileOffline: false) }
     #expect(isHeard && driver.state.browser.windows[orders]?.isFromCache == false)
+    // The same holds for their count, which the dashboard reads from the cache.
+    driver.client(.counted(orders, 1, isFromCache: true), at: 60)
+    #expect(driver.state.browser.windows[orders]?.count.cached == nil)
     var status = driver.state.network
     (status.onlineState, status.reason) = (.offline, .noAnswer)
     driver.client(.status(status), at: 61)

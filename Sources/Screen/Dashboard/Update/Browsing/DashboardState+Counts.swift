@@ -84,7 +84,10 @@ extension DashboardState {
   mutating func receive(count: Int, of path: ResourcePath, isFromCache: Bool) {
     let window = browser.windows[path]
     let shown = window?.isWhole == true ? window?.loaded.count : nil
-    let number = listenerThatCounts(path)?.count ?? shown ?? count
+    let listener = listenerThatCounts(path)
+    let number = listener?.count ?? shown ?? count
+    // While a listener is in sync, a count of the cache is the server's count.
+    let isFromCache = isFromCache && listener?.isFromCache != false
     if !isFromCache, let known = window?.total, known != number { browser.hasNewsFromOthers = true }
     if isFromCache {
       browser.windows[path, default: CollectionWindow(path: path)].count.takeCached(number)
