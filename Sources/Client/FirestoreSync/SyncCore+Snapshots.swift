@@ -171,30 +171,29 @@ extension SyncCore {
   /// another target.
   private static let pauseBeforeUnwatchedResults = Duration.seconds(1)
 
-  /// The views that are waiting for the results of acknowledged writes although no client watches their targets.
-  private var unwatchedViews: [ViewID] {
-    listens.views.waiting.filter { id in
-      guard let target = listens.views.target(of: id), listens.views.read(id, \.heldBackKeys)?.isEmpty == false else {
-        return false
-      }
-      return !listens.needsBackend(target) && !isWantedElsewhere(target)
-    }.sorted()
+  /// Whether a view is waiting for the results of acknowledged writes although no client watches its target. Checked
+  /// after each acknowledgement, so it takes constant time.
+  private func isUnwatched(_ id: ViewID) -> Bool {
+    guard let target = listens.views.target(of: id), !listens.needsBackend(target), !isWantedElsewhere(target) else {
+      return false
+    }
+    return listens.views.read(id) { !$0.heldBack.isEmpty } == true
   }
 
   mutating func scheduleUnwatchedResults() {
-    guard !upkeep.areResultsScheduled, !unwatchedViews.isEmpty else { return }
+    guard !upkeep.areResultsScheduled, listens.views.waiting.contains(where: { isUnwatched($0) }) else { return }
     upkeep.areResultsScheduled = true
     output.append(.schedule(.unwatchedResults, after: Self.pauseBeforeUnwatchedResults))
   }
 
   mutating func showUnwatchedResults() {
     upkeep.areResultsScheduled = false
-    let ids = unwatchedViews
+    let ids = listens.views.waiting.filter { isUnwatched($0) }.sorted()
     var emission = Emission()
     for id in ids {
       guard let entry = listens.views[id] else { continue }
       do throws(StoreError) {
-        let documents = try entry.view.heldBackKeys.map { key throws(StoreError) in
+        let documents = try entry.view.heldBack.keys.sorted().map { key throws(StoreError) in
           try store.document(key) ?? Document(key: key, version: nil, state: .missing)
         }
         var step = entry.view.releasing(documents)

@@ -45,7 +45,7 @@ struct View: Sendable {
   private(set) var syncedKeys: Set<DocumentKey>
   private(set) var mutatedKeys: DocumentKeySet = []
   /// The documents with an acknowledged write whose result the view does not show until the backend's version arrives.
-  private var heldBack: [DocumentKey: HeldBack] = [:]
+  private(set) var heldBack: [DocumentKey: HeldBack] = [:]
   /// The documents in `heldBack` whose version should have arrived by now.
   private var overdue: Set<DocumentKey> = []
   /// Documents that the view shows although the backend did not list them.
@@ -167,12 +167,9 @@ struct View: Sendable {
     return step
   }
 
-  /// The documents with an acknowledged write whose result the backend has not sent yet.
-  var heldBackKeys: [DocumentKey] { heldBack.keys.sorted() }
-
   /// The step that shows the stored results of acknowledged writes. Used for views whose target is not watched, because
   /// the backend may never send its versions of the documents.
-  /// - Parameter documents: the stored documents with the keys `heldBackKeys`.
+  /// - Parameter documents: the stored documents with the keys of `heldBack`.
   func releasing(_ documents: [Document]) -> Step {
     var step = emptyStep
     step.shown = Set(heldBack.values.map(\.batch))
