@@ -114,6 +114,10 @@ struct NamedUntruthTests {
       try await screen.wait(for: "the empty page") { $0.text.contains("no collections yet") }
       let other = DatabaseID(project: "demo-shop")
       try await screen.backend.commit([set("items/a", ["n": 0])], in: other)
+      // Going online lists the collections again.
+      screen.press("o")
+      try await screen.wait(for: "the switched-off network") { $0.header.contains("OFFLINE") }
+      screen.press("o")
       try await screen.wait(for: "the other database") { $0.text.contains("data is in demo-shop/(default)") }
       #expect(screen.text.contains("hearth --project demo-shop"))
       try await screen.others(set("items/a", ["n": 0]))

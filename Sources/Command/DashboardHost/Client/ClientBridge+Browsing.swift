@@ -48,14 +48,12 @@ extension ClientBridge {
     emit(.collections(below: parent, ids.sorted { $0.compareUTF8($1) == .ascending }))
   }
 
-  /// While the database is empty, looks every ten seconds for another database of the backend that has documents. An
+  /// Looks for another database of the backend that has documents: now, and every minute while this one is empty. An
   /// application with another project id would otherwise look as if it had written nothing.
   private func lookElsewhere() {
-    guard !listed.isLookingElsewhere, listed[.root]?.isEmpty == true else { return }
-    listed.isLookingElsewhere = true
-    request { bridge in
-      defer { bridge.listed.isLookingElsewhere = false }
-      var reported: OtherDatabase?
+    listed.looking?.cancel()
+    guard listed[.root]?.isEmpty == true else { return }
+    listed.looking = request { bridge in
       while bridge.listed[.root]?.isEmpty == true {
         if bridge.canReachBackend {
           // A backend that does not list its databases, such as Cloud Firestore, is not asked again.
@@ -65,10 +63,10 @@ extension ClientBridge {
           let found = others.first.map {
             OtherDatabase(name: $0.text, options: $0.options(from: own), count: others.count)
           }
-          if found != reported { bridge.tell(.dataElsewhere(found)) }
-          reported = found
+          if found != bridge.listed.elsewhere { bridge.tell(.dataElsewhere(found)) }
+          bridge.listed.elsewhere = found
         }
-        try await Task.sleep(for: .seconds(10))
+        try await Task.sleep(for: .seconds(60))
       }
     }
   }
@@ -210,8 +208,9 @@ struct ListedCollections {
     var ids: Set<String>
   }
 
-  /// Whether other databases are being looked for, because this one is empty.
-  var isLookingElsewhere = false
+  /// The search for other databases while this one is empty, and the last one that was reported.
+  var looking: Task<Void, Never>?
+  var elsewhere: OtherDatabase?
   private var begun = 0
   private var listed: [ResourcePath: Listed] = [:]
 
