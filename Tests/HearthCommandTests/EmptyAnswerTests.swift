@@ -32,7 +32,7 @@ struct EmptyAnswerTests {
     for path in ["", "c"] {
       #expect(
         await note(path, in: hearth)
-          == "hearth/(default) is empty, but there is data in my-app/two. Add --project my-app --database two."
+          == "the database hearth/(default) is empty, but there is data in my-app/two. Add --project my-app --database two."
       )
     }
     #expect(await note("c", in: app) == nil)

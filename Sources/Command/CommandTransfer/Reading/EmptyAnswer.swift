@@ -34,7 +34,7 @@ struct EmptyAnswer: Sendable {
     let others = all.filter { $0 != database }
     guard let first = others.first else { return nil }
     let more = others.count > 1 ? ", and others ('hearth databases')" : ""
-    return "\(database.text) is empty, but there is data in \(first.text)\(more). Add "
+    return "the database \(database.text) is empty, but there is data in \(first.text)\(more). Add "
       + "\(first.options(from: database))."
   }
 
